@@ -30,7 +30,10 @@ class TenantSpace(ComponentResource):
         tenant = args.tenant
         namespace = kubernetes.core.v1.Namespace(
             f"{name}-namespace",
-            metadata={"name": tenant.name, "labels": {**MANAGED, "trainstack.io/tenant": tenant.name}},
+            metadata={
+                "name": tenant.name,
+                "labels": {**MANAGED, "trainstack.io/tenant": tenant.name},
+            },
             opts=ResourceOptions(parent=self),
         )
         within = ResourceOptions(parent=self, depends_on=[namespace])
@@ -47,7 +50,11 @@ class TenantSpace(ComponentResource):
             needed.append(
                 kubernetes.core.v1.PersistentVolumeClaim(
                     f"{name}-checkpoints",
-                    metadata={"name": CHECKPOINT_CLAIM, "namespace": tenant.name, "labels": MANAGED},
+                    metadata={
+                        "name": CHECKPOINT_CLAIM,
+                        "namespace": tenant.name,
+                        "labels": MANAGED,
+                    },
                     spec={
                         "access_modes": ["ReadWriteMany"],
                         "resources": {"requests": {"storage": tenant.storage.checkpoints}},

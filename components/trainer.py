@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from pulumi import ComponentResource, ResourceOptions
+from pulumi import (
+    ComponentResource,
+    ResourceOptions,
+    ResourceTransformArgs,
+    ResourceTransformResult,
+)
 
 from components.cluster import ASSETS, Cluster
 from components.crds import CrdBundle
@@ -47,7 +52,9 @@ class Trainer(ComponentResource):
         namespace = kubernetes.core.v1.Namespace(
             f"{name}-namespace", metadata={"name": _NAMESPACE}, opts=inside
         )
-        after_crds = ResourceOptions(parent=self, depends_on=[crds, namespace])
+        after_crds = ResourceOptions(
+            parent=self, depends_on=[crds, namespace], transforms=[_leave_certificates_alone]
+        )
         jobset = kubernetes.helm.v4.Chart(
             "jobset",
             chart=f"./{ASSETS}/charts/jobset",
@@ -82,3 +89,11 @@ class Trainer(ComponentResource):
             opts=ResourceOptions(parent=self, depends_on=[jobset, manager]),
         )
         self.register_outputs({"version": pulumi.Output.from_input(version)})
+
+
+def _leave_certificates_alone(args: ResourceTransformArgs) -> ResourceTransformResult | None:
+    """The managers fill these Secrets themselves; a refresh must not make us empty them again."""
+    if args.type_ != "kubernetes:core/v1:Secret":
+        return None
+    kept = ResourceOptions.merge(args.opts, ResourceOptions(ignore_changes=["data"]))
+    return ResourceTransformResult(props=args.props, opts=kept)

@@ -74,8 +74,11 @@ def _spec(tenant: Tenant, job: Job, file_name: str, code_name: str) -> Manifest:
     if environment:
         trainer["env"] = [{"name": key, "value": environment[key]} for key in sorted(environment)]
     if job.resources is not None:
-        amounts = {"cpu": job.resources.cpu, "memory": job.resources.memory}
-        trainer["resourcesPerNode"] = {"requests": amounts, "limits": amounts}
+        # No limit on CPU: a throttled worker slows the whole gang and protects nobody.
+        trainer["resourcesPerNode"] = {
+            "requests": {"cpu": job.resources.cpu, "memory": job.resources.memory},
+            "limits": {"memory": job.resources.memory},
+        }
     return {
         "runtimeRef": {
             "apiGroup": TRAINER_API.split("/")[0],
@@ -92,9 +95,7 @@ def _spec(tenant: Tenant, job: Job, file_name: str, code_name: str) -> Manifest:
                             "replicatedJobs": [
                                 {
                                     "name": "node",
-                                    "template": {
-                                        "spec": {"template": _pod(tenant, code_name)}
-                                    },
+                                    "template": {"spec": {"template": _pod(tenant, code_name)}},
                                 }
                             ]
                         }

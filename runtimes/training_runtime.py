@@ -52,7 +52,7 @@ def _job_template(runtime: Runtime) -> Manifest:
         "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
         "spec": {
             # All nodes are pods of one Job. Its own retries would bring back a single worker into
-            # a gang that has moved on; at zero the first failure reaches JobSet, which restarts all.
+            # a gang that has moved on; at zero the first failure reaches JobSet, and all restart.
             "backoffLimit": 0,
             # A pod that is still terminating holds its GPUs; replace it only when it is gone.
             "podReplacementPolicy": "Failed",

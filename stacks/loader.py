@@ -38,6 +38,8 @@ def describe(error: ValidationError, stack: str) -> str:
     for problem in problems:
         path = ".".join(str(part) for part in problem["loc"]) or "the whole file"
         found = problem["input"]
-        shown = f" (found {json.dumps(found)})" if isinstance(found, str | int | float | bool) else ""
+        shown = (
+            f" (found {json.dumps(found)})" if isinstance(found, str | int | float | bool) else ""
+        )
         lines.append(f"  {_PREFIX}{path}: {problem['msg'].removeprefix('Value error, ')}{shown}")
     return "\n".join(lines)

@@ -74,14 +74,14 @@ class Runtime(Spec):
 
 
 class Resources(Spec):
-    """What one node of a job asks for, as request and limit alike."""
+    """What one node of a job is promised. Memory is also its limit; idle CPU may be used."""
 
     cpu: Quantity
     memory: Quantity
 
 
 class Job(Spec):
-    """One training run. Changing any field or the script makes a new run; the old one is removed."""
+    """One training run. Changing any field or the script makes a new run; the old one goes."""
 
     name: JobName
     runtime: DnsLabel
@@ -99,14 +99,18 @@ class Job(Spec):
         if not file.resolve().is_relative_to(TRAINING_FOLDER.resolve()) or not file.is_file():
             raise ValueError(f"script {self.script!r} is not a file under training/")
         if file.stat().st_size > _CONFIG_MAP_LIMIT:
-            raise ValueError(f"script {self.script!r} is larger than a ConfigMap ({_CONFIG_MAP_LIMIT} bytes)")
+            raise ValueError(
+                f"script {self.script!r} is larger than a ConfigMap ({_CONFIG_MAP_LIMIT} bytes)"
+            )
         return self
 
     @model_validator(mode="after")
     def _no_reserved_environment(self) -> Self:
         reserved = sorted(name for name in self.env if name.startswith("PET_"))
         if reserved:
-            raise ValueError(f"env {', '.join(reserved)}: names that begin with PET_ belong to Trainer")
+            raise ValueError(
+                f"env {', '.join(reserved)}: names that begin with PET_ belong to Trainer"
+            )
         return self
 
 

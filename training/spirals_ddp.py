@@ -66,7 +66,9 @@ def newest_checkpoint(folder: Path) -> Path | None:
     return numbered[max(numbered)] if numbered else None
 
 
-def save_checkpoint(folder: Path, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> Path:
+def save_checkpoint(
+    folder: Path, step: int, model: nn.Module, optimizer: torch.optim.Optimizer
+) -> Path:
     """Write aside, then rename: a kill in the middle leaves the previous checkpoint whole."""
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"step-{step}.pt"
@@ -85,7 +87,9 @@ def train(arguments: argparse.Namespace) -> None:
 
     say(f"torch {torch.__version__} on {socket.gethostname()}, backend {dist.get_backend()}")
     torch.manual_seed(0)
-    device = torch.device("cuda", torch.cuda.current_device()) if torch.cuda.is_available() else None
+    device = (
+        torch.device("cuda", torch.cuda.current_device()) if torch.cuda.is_available() else None
+    )
     module = build_model().to(device)
     optimizer = torch.optim.AdamW(module.parameters(), lr=3e-3)
     first_step = 0

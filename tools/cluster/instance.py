@@ -8,7 +8,7 @@ import os
 import socket
 import subprocess
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -50,12 +50,12 @@ class Ports:
     @classmethod
     def of_slot(cls, slot: int) -> Ports:
         base = _FIRST_PORT + slot * _PORTS_PER_SLOT
-        return cls(*range(base, base + len(cls.__slots__)))
+        return cls(*range(base, base + len(fields(cls))))
 
 
 @dataclass(frozen=True, slots=True)
 class Networks:
-    """The slot's /16, divided. Nothing outside the instance's namespace routes to it but one /30."""
+    """The slot's /16, divided. Outside the instance's namespace only one /30 of it has a route."""
 
     whole: str
     pods: str

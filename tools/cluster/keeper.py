@@ -80,7 +80,7 @@ def make_network(instance: Instance) -> None:
         [*inside, "link", "set", "lo", "up"],
         [*inside, "addr", "add", f"{networks.node_ip}/30", "dev", "uplink"],
         [*inside, "link", "set", "uplink", "up"],
-        # Packets to services need some route before kube-proxy rewrites them; loopback leaks nothing.
+        # Packets to services need a route before kube-proxy rewrites them; loopback leaks nothing.
         [*inside, "route", "add", networks.services, "dev", "lo", "src", networks.node_ip],
         ["ip", "netns", "exec", name, "sysctl", "-qw", "net.ipv4.ip_forward=1"],
     ):
@@ -97,7 +97,7 @@ def remove_network(instance: Instance) -> None:
 
 
 async def _open_door(instance: Instance) -> asyncio.Server:
-    """Loopback only: when the cluster is down a client gets `connection refused`, not a lost packet."""
+    """Loopback only: with the cluster down a client gets `connection refused`, no lost packet."""
 
     async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

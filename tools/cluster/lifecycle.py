@@ -30,7 +30,7 @@ from tools.cluster.processes import all_processes, write_plan
 from tools.cluster.simulation import write_simulation_config
 from tools.console import say, step
 from tools.errors import ToolError
-from tools.images.catalogue import ensure_images
+from tools.images.catalogue import Image, ensure_images
 from tools.toolchain import Toolchain
 
 _CHECKOUT = Path(__file__).parents[2]
@@ -45,11 +45,14 @@ def start(home: Path, tools: Toolchain) -> Instance:
         instance = load_instance(home)
         if instance is None:
             instance = create_instance(home, choose_mode())
-        if keeper_pid(instance) is None:
+        running = keeper_pid(instance) is not None
+        if not running:
             check_machine(instance)
+        images = ensure_images(tools) if instance.mode is Mode.REAL else []
+        if not running:
             _prepare(instance, tools)
             _launch(instance)
-        _wait_until_ready(instance, tools)
+        _wait_until_ready(instance, tools, images)
     return instance
 
 
@@ -93,8 +96,7 @@ class ProcessStatus:
 
 def process_table(instance: Instance) -> list[ProcessStatus]:
     """The cluster's processes with the machine's own pids; empty when it is down."""
-    pid = keeper_pid(instance)
-    if pid is None or not instance.processes_file.exists():
+    if keeper_pid(instance) is None or not instance.processes_file.exists():
         return []
     recorded: dict[str, dict[str, int]] = json.loads(instance.processes_file.read_text())
     if instance.mode is Mode.REAL:
@@ -103,10 +105,9 @@ def process_table(instance: Instance) -> list[ProcessStatus]:
     else:
         mapped = {entry["pid"]: entry["pid"] for entry in recorded.values()}
     return [
-        ProcessStatus(name, mapped[entry["pid"]], entry["restarts"], resident)
+        ProcessStatus(name, pid, entry["restarts"], linux.resident_bytes(pid))
         for name, entry in recorded.items()
-        if entry["pid"] in mapped
-        and (resident := linux.resident_bytes(mapped[entry["pid"]])) is not None
+        if (pid := mapped.get(entry["pid"])) is not None
     ]
 
 
@@ -178,9 +179,14 @@ def _launch(instance: Instance) -> None:
     instance.keeper_file.write_text(json.dumps(record))
 
 
-def _wait_until_ready(instance: Instance, tools: Toolchain) -> None:
+def _wait_until_ready(instance: Instance, tools: Toolchain, images: list[Image]) -> None:
     def api_answers() -> bool:
-        probe = [tools.tool("kubectl"), f"--kubeconfig={instance.kubeconfig}", "get", "--raw=/readyz"]
+        probe = [
+            tools.tool("kubectl"),
+            f"--kubeconfig={instance.kubeconfig}",
+            "get",
+            "--raw=/readyz",
+        ]
         return subprocess.run(probe, capture_output=True, check=False).returncode == 0
 
     def default_account_exists() -> bool:
@@ -189,13 +195,13 @@ def _wait_until_ready(instance: Instance, tools: Toolchain) -> None:
     with step("control plane"):
         _wait(instance, "the API server", api_answers, 120)
         _wait(instance, "the controller manager", default_account_exists, 60)
+    _import_images(instance, images)
     with step("cluster services"):
         crds = str(tools.assets / "crds" / "karpenter")
         _apply(instance, tools, "-f", crds)
         kubectl(instance, tools, "wait", "--for=condition=Established", "-f", crds)
         _apply(instance, tools, "-f", "-", text=manifests(instance))
     if instance.mode is Mode.REAL:
-        _import_images(instance, tools)
         with step("real node and the pods that serve it"):
             _wait(instance, "the kubelet", lambda: _node_ready(instance, tools), 90)
             _wait_for_deployments(instance, tools)
@@ -206,7 +212,7 @@ def _apply(instance: Instance, tools: Toolchain, *arguments: str, text: str | No
     kubectl(instance, tools, "apply", *options, *arguments, text=text)
 
 
-def _import_images(instance: Instance, tools: Toolchain) -> None:
+def _import_images(instance: Instance, images: list[Image]) -> None:
     """Each image once per instance; a marker is written only after a whole import."""
     done = instance.home / "images"
     done.mkdir(exist_ok=True)
@@ -216,7 +222,7 @@ def _import_images(instance: Instance, tools: Toolchain) -> None:
         probe = in_namespaces(instance, [*ctr, "version"])
         return subprocess.run(probe, capture_output=True, check=False).returncode == 0
 
-    for image in ensure_images(tools):
+    for image in images:
         if (done / image.key).exists():
             continue
         _wait(instance, "containerd", containerd_answers, 30)
@@ -233,7 +239,12 @@ def _import_images(instance: Instance, tools: Toolchain) -> None:
 
 def _node_ready(instance: Instance, tools: Toolchain) -> bool:
     template = "{.items[*].status.conditions[?(@.type=='Ready')].status}"
-    query = ("get", "nodes", f"--field-selector=metadata.name={NODE_NAME}", f"-o=jsonpath={template}")
+    query = (
+        "get",
+        "nodes",
+        f"--field-selector=metadata.name={NODE_NAME}",
+        f"-o=jsonpath={template}",
+    )
     return kubectl(instance, tools, *query).strip() == "True"
 
 

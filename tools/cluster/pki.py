@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-import datetime
+import datetime as dt
 import ipaddress
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from tools.cluster.instance import Instance
 
 NODE_NAME = "node-0"
-_YEARS = datetime.timedelta(days=3650)
+_YEARS = dt.timedelta(days=3650)
 
 # file name -> (organization, common name): the identities Kubernetes' own RBAC knows.
 _CLIENTS = {
@@ -111,7 +111,9 @@ class _Authority:
         alternatives: list[x509.GeneralName] = [x509.DNSName(name) for name in dns_names or []]
         alternatives += [x509.IPAddress(ipaddress.ip_address(ip)) for ip in addresses or []]
         if alternatives:
-            builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
+            builder = builder.add_extension(
+                x509.SubjectAlternativeName(alternatives), critical=False
+            )
         _write_key(file.with_name(file.name + ".key"), key)
         certificate = builder.sign(self._key, hashes.SHA256())
         certificate_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
@@ -120,14 +122,14 @@ class _Authority:
 def _builder(
     subject: x509.Name, issuer: x509.Name, public_key: ec.EllipticCurvePublicKey
 ) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer)
         .public_key(public_key)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))  # clocks of virtual machines wander
+        .not_valid_before(now - dt.timedelta(hours=1))  # clocks of virtual machines wander
         .not_valid_after(now + _YEARS)
     )
 

@@ -1,4 +1,4 @@
-"""What a machine must have before a cluster starts; each lack named with its cause and next step."""
+"""What a machine must have before a cluster starts; each lack with its cause and next step."""
 
 from __future__ import annotations
 
@@ -74,10 +74,13 @@ def check_ports(instance: Instance) -> None:
 def check_kernel(filesystems: str) -> None:
     if "overlay" in filesystems.split():
         return
-    if shutil.which("modprobe") and subprocess.run(["modprobe", "overlay"], check=False).returncode == 0:
+    if (
+        shutil.which("modprobe")
+        and subprocess.run(["modprobe", "overlay"], check=False).returncode == 0
+    ):
         return
     raise ToolError(
-        "kernel without overlay: /proc/filesystems does not list it and the module cannot be loaded",
+        "kernel without overlay: /proc/filesystems does not list it and no module can be loaded",
         "load or build the `overlay` module; containers need it",
     )
 

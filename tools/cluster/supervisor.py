@@ -20,7 +20,7 @@ from tools.cluster.instance import Mode
 from tools.cluster.linux import die_with_parent
 from tools.cluster.processes import Process, read_plan
 
-_STOP_SECONDS = 20
+_STOP_SECONDS = 10
 _READY_SECONDS = 120
 _RESTARTS_ALLOWED = 8  # within one minute, of one process
 _HOST_PATH_VOLUMES = Path("/tmp/hostpath_pv")  # noqa: S108 - the provisioner's fixed folder
@@ -114,19 +114,25 @@ class Supervisor:
                 os.waitpid(int(entry.name), os.WNOHANG)
 
     def _shut_down(self) -> None:
-        """In reverse order, so that etcd goes last with everything written."""
-        for process in reversed(self._plan):
-            running = self._running.get(process.name)
-            if running is None or running.poll() is not None:
-                continue
-            running.terminate()
-            try:
-                running.wait(_STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                running.kill()
-                running.wait()
+        """All at once but for the store and its server, which go last with everything written."""
+        last = ("kube-apiserver", "etcd")
+        others = [name for name in self._running if name not in last]
+        for group in (others, *([name] for name in last)):
+            self._end([self._running[name] for name in group if name in self._running])
         self._running.clear()
         self._record()
+
+    def _end(self, group: list[subprocess.Popen[bytes]]) -> None:
+        for running in group:
+            running.terminate()
+        deadline = time.monotonic() + _STOP_SECONDS
+        for running in group:
+            try:
+                running.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                print(f"{running.args} did not end by itself", flush=True)
+                running.kill()
+                running.wait()
 
     def _record(self) -> None:
         state = {

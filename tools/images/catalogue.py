@@ -60,7 +60,9 @@ def _of_binary(name: str, tag: str, binary: str, user: str) -> Image:
         (root / "tmp").chmod(0o1777)
         return ImageConfig(entrypoint=("/manager",), user=user)
 
-    return _image(name, tag, f"{source.parent.name}", fill)
+    with source.open("rb") as content:
+        key = hashlib.file_digest(content, "sha256").hexdigest()[:12]
+    return _image(name, tag, key, fill)
 
 
 def _torch() -> Image:

@@ -1,0 +1,122 @@
+"""`make up`: cluster, `pulumi up`, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tools.console import console, heading, say, step
+from tools.errors import ToolError
+from tools.recovery import recover
+from tools.shell import link_assets, settings, state_folder
+from tools.toolchain import Toolchain
+
+STACK = "local"
+_WAIT_FOR_RUNS_SECONDS = 240
+
+
+def deploy(project: Path, tools: Toolchain, stack: str = STACK) -> None:
+    """`pulumi up` of one stack on its local state, after any mess of a killed run is cleared."""
+    link_assets(project, tools)
+    environment = settings(project, tools)
+    select_stack(project, environment, stack)
+    after_kill = recover(project, state_folder(project), stack, environment)
+    command = ["pulumi", "up", "--stack", stack, "--yes", "--skip-preview"]
+    if not sys.stdout.isatty():
+        command += ["--non-interactive", "--suppress-progress"]
+    if after_kill:
+        # What the killed run had begun is looked at, not assumed.
+        command += ["--refresh"]
+    if _pulumi(project, environment, command) != 0:
+        raise ToolError(
+            f"pulumi up of stack {stack} failed; its messages are above",
+            "mend what they name and run `make up` again: it goes on where it stopped",
+        )
+
+
+def select_stack(project: Path, environment: dict[str, str], stack: str) -> None:
+    created = subprocess.run(
+        ["pulumi", "stack", "select", "--create", "--stack", stack, "--non-interactive"],
+        cwd=project,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if created.returncode != 0:
+        raise ToolError(
+            f"stack {stack} cannot be selected: {created.stderr.strip()}",
+            f"look at stacks/Pulumi.{stack}.yaml and {state_folder(project)}",
+        )
+
+
+def show_results(project: Path, tools: Toolchain, stack: str = STACK) -> None:
+    """The resource tree and outputs, the table of runs, and rank 0's last words."""
+    environment = settings(project, tools)
+    heading(f"Stack {stack}")
+    _pulumi(project, environment, ["pulumi", "stack", "--stack", stack])
+    wait_for_runs(project, environment)
+    heading("Tenants and jobs")
+    _training(project, environment, ["status"])
+    for run in _runs(project, environment):
+        if run["hardware"] == "real":
+            heading(f"Rank 0 of {run['tenant']}/{run['job']}, last lines")
+            _training(
+                project, environment, ["logs", f"{run['tenant']}/{run['job']}", "--tail", "10"]
+            )
+    heading("Next")
+    say('  eval "$(make -s env)"      pulumi, kubectl and the cluster in this shell')
+    say("  make status               the table again; make logs RUN=tenant/job follows one")
+    say("  edit training/spirals_ddp.py, then pulumi preview --stack local: one new run, no more")
+
+
+def wait_for_runs(project: Path, environment: dict[str, str]) -> None:
+    """Small local runs finish in about a minute; longer ones are shown as they are."""
+    deadline = time.monotonic() + _WAIT_FOR_RUNS_SECONDS
+    unfinished = _unfinished(project, environment)
+    if not unfinished:
+        return
+    with step(f"training: {', '.join(unfinished)}", "Ctrl-C only stops the watching"):
+        while unfinished and time.monotonic() < deadline:
+            time.sleep(2)
+            unfinished = _unfinished(project, environment)
+    if unfinished:
+        say(f"  still running: {', '.join(unfinished)}; `make status` shows them")
+
+
+def _unfinished(project: Path, environment: dict[str, str]) -> list[str]:
+    return [
+        f"{run['tenant']}/{run['job']}"
+        for run in _runs(project, environment)
+        if run["state"] in ("Pending", "Running")
+    ]
+
+
+def _runs(project: Path, environment: dict[str, str]) -> list[dict[str, str]]:
+    printed = subprocess.run(
+        [sys.executable, "-m", "training", "status", "--json"],
+        cwd=project,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if printed.returncode != 0:
+        raise ToolError(f"the runs cannot be read: {printed.stderr.strip()}", "make status")
+    return json.loads(printed.stdout)
+
+
+def _training(project: Path, environment: dict[str, str], arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "training", *arguments]
+    subprocess.run(command, cwd=project, env=os.environ | environment, check=False)
+
+
+def _pulumi(project: Path, environment: dict[str, str], command: list[str]) -> int:
+    console.file.flush()
+    return subprocess.run(
+        command, cwd=project, env=os.environ | environment, check=False
+    ).returncode

@@ -1,0 +1,126 @@
+"""After a killed `pulumi up`: its lock and its left-over plugins go, a live run is respected."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.cluster import linux
+from tools.console import say
+from tools.errors import ToolError
+
+_PLUGIN_MARKS = ("pulumi-resource-", "pulumi-language-", "pulumi.dynamic")
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    file: Path
+    pid: int
+    host: str
+    user: str
+    since: str
+
+    @property
+    def is_live(self) -> bool:
+        """Of another machine we cannot know: then it counts as live."""
+        if self.host != socket.gethostname():
+            return True
+        return _is_pulumi(self.pid)
+
+
+def recover(project: Path, state: Path, stack: str, environment: dict[str, str]) -> bool:
+    """Clear what a dead run left behind; True when there was something."""
+    locks = stack_locks(state, stack)
+    for lock in locks:
+        if lock.is_live:
+            raise ToolError(
+                f"another update of stack {stack} is running: process {lock.pid} of {lock.user} "
+                f"on {lock.host}, since {lock.since}",
+                "wait for it, or stop it with Ctrl-C where it runs; if that machine is gone: "
+                f"pulumi cancel --stack {stack}",
+            )
+    leftovers = orphaned_plugins(state)
+    for pid in leftovers:
+        _end(pid)
+    if locks:
+        subprocess.run(
+            ["pulumi", "cancel", "--yes", "--stack", stack],
+            cwd=project,
+            env=os.environ | environment,
+            check=True,
+            capture_output=True,
+        )
+    if locks or leftovers:
+        say(
+            f"  [yellow]recovered[/yellow] from a killed update: {len(locks)} stale lock(s), "
+            f"{len(leftovers)} left-over plugin process(es)"
+        )
+    return bool(locks or leftovers)
+
+
+def stack_locks(state: Path, stack: str) -> list[Lock]:
+    found: list[Lock] = []
+    for file in sorted((state / ".pulumi" / "locks").glob(f"**/{stack}/*.json")):
+        try:
+            raw = json.loads(file.read_text())
+        except FileNotFoundError:
+            continue  # released while we looked
+        found.append(
+            Lock(file, int(raw["pid"]), raw["hostname"], raw["username"], raw["timestamp"])
+        )
+    return found
+
+
+def orphaned_plugins(state: Path) -> list[int]:
+    """Plugin processes that work on this state and whose `pulumi` is gone."""
+    url = f"PULUMI_BACKEND_URL=file://{state}"
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes().decode(errors="replace")
+            environment = (entry / "environ").read_bytes().decode(errors="replace").split("\0")
+        except (FileNotFoundError, PermissionError, ProcessLookupError):
+            continue
+        ours = url in environment and any(mark in command for mark in _PLUGIN_MARKS)
+        if ours and not _has_pulumi_above(int(entry.name)):
+            found.append(int(entry.name))
+    return sorted(found)
+
+
+def _has_pulumi_above(pid: int) -> bool:
+    while pid > 1:
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        if _is_pulumi(pid):
+            return True
+    return False
+
+
+def _is_pulumi(pid: int) -> bool:
+    try:
+        name = Path(f"/proc/{pid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return name == "pulumi" and not linux.is_zombie(pid)
+
+
+def _end(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGTERM)
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline and not linux.is_zombie(pid):
+            time.sleep(0.1)
+        if not linux.is_zombie(pid):
+            os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return  # ended by itself
