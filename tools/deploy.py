@@ -24,13 +24,10 @@ def deploy(project: Path, tools: Toolchain, stack: str = STACK) -> None:
     link_assets(project, tools)
     environment = settings(project, tools)
     select_stack(project, environment, stack)
-    after_kill = recover(project, state_folder(project), stack, environment)
+    recover(project, state_folder(project), stack, environment)
     command = ["pulumi", "up", "--stack", stack, "--yes", "--skip-preview"]
     if not sys.stdout.isatty():
         command += ["--non-interactive", "--suppress-progress"]
-    if after_kill:
-        # What the killed run had begun is looked at, not assumed.
-        command += ["--refresh"]
     if _pulumi(project, environment, command) != 0:
         raise ToolError(
             f"pulumi up of stack {stack} failed; its messages are above",

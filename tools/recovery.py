@@ -10,6 +10,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tools.cluster import linux
 from tools.console import say
@@ -34,8 +35,8 @@ class Lock:
         return _is_pulumi(self.pid)
 
 
-def recover(project: Path, state: Path, stack: str, environment: dict[str, str]) -> bool:
-    """Clear what a dead run left behind; True when there was something."""
+def recover(project: Path, state: Path, stack: str, environment: dict[str, str]) -> None:
+    """Clear what a dead run left behind, so that the next update starts from the truth."""
     locks = stack_locks(state, stack)
     for lock in locks:
         if lock.is_live:
@@ -49,19 +50,62 @@ def recover(project: Path, state: Path, stack: str, environment: dict[str, str])
     for pid in leftovers:
         _end(pid)
     if locks:
-        subprocess.run(
-            ["pulumi", "cancel", "--yes", "--stack", stack],
-            cwd=project,
-            env=os.environ | environment,
-            check=True,
-            capture_output=True,
-        )
+        _run(["pulumi", "cancel", "--yes", "--stack", stack], project, environment)
     if locks or leftovers:
         say(
             f"  [yellow]recovered[/yellow] from a killed update: {len(locks)} stale lock(s), "
             f"{len(leftovers)} left-over plugin process(es)"
         )
-    return bool(locks or leftovers)
+    adopt_pending(project, stack, environment)
+
+
+def adopt_pending(project: Path, stack: str, environment: dict[str, str]) -> None:
+    """Settle what a killed run had begun to create and not yet recorded.
+
+    Kubernetes objects have known names, so they are imported: a later change of the stack file can
+    then remove them, and nothing is orphaned. What cannot be named is made again by `up`.
+    """
+    pending = _pending_creates(project, stack, environment)
+    if not pending:
+        return
+    known: list[str] = []
+    for resource in pending:
+        metadata = resource.get("inputs", {}).get("metadata", {})
+        if resource["type"].startswith("kubernetes:") and "name" in metadata:
+            identity = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
+            known += [resource["urn"], identity]
+    command = ["pulumi", "refresh", "--yes", "--skip-preview", "--non-interactive"]
+    command += ["--stack", stack, "--clear-pending-creates"]
+    command += [part for word in known for part in ("--import-pending-creates", word)]
+    _run(command, project, environment)
+    say(f"  settled {len(pending)} unfinished creation(s), {len(known) // 2} of them imported")
+
+
+def _pending_creates(
+    project: Path, stack: str, environment: dict[str, str]
+) -> list[dict[str, Any]]:
+    exported = json.loads(
+        _run(["pulumi", "stack", "export", "--stack", stack], project, environment)
+    )
+    operations: list[dict[str, Any]] = exported["deployment"].get("pending_operations") or []
+    return [entry["resource"] for entry in operations if entry["type"] == "creating"]
+
+
+def _run(command: list[str], project: Path, environment: dict[str, str]) -> str:
+    result = subprocess.run(
+        command,
+        cwd=project,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode != 0:
+        raise ToolError(
+            f"{' '.join(command[:3])} failed: {(result.stderr or result.stdout).strip()}",
+            "run it by hand in a shell with `make env` and see what it says",
+        )
+    return result.stdout
 
 
 def stack_locks(state: Path, stack: str) -> list[Lock]:

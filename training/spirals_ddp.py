@@ -27,6 +27,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--batch", type=int, default=256, help="samples per process and step")
+    parser.add_argument("--log-every", type=int, default=10, metavar="STEPS")
     parser.add_argument("--checkpoint-every", type=int, default=20, metavar="STEPS")
     parser.add_argument("--checkpoints", type=Path, default=default_checkpoint_folder())
     parser.add_argument("--seconds-per-step", type=float, default=0.0, help="slow down, to watch")
@@ -110,7 +111,7 @@ def train(arguments: argparse.Namespace) -> None:
         loss.backward()
         optimizer.step()
         time.sleep(arguments.seconds_per_step)
-        if step % 10 == 0 or step == arguments.steps:
+        if step % arguments.log_every == 0 or step == arguments.steps:
             say(f"step {step} loss {mean_over_ranks(loss):.4f}")
         if step % arguments.checkpoint_every == 0 or step == arguments.steps:
             if rank == 0:

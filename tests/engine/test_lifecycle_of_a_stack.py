@@ -1,0 +1,244 @@
+"""A stack from nothing to nothing through the real engine, on the real cluster.
+
+The tests of this file run in order and build on each other, as an operator's days do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.platform import STACK, Platform, operations, wait_for
+from tools.deploy import deploy
+from tools.errors import ToolError
+from tools.recovery import orphaned_plugins, stack_locks
+from tools.shell import state_folder
+
+
+def test_a_wrong_stack_file_changes_nothing(platform: Platform) -> None:
+    original = platform.stack_file().read_text()
+
+    def misspell(config: dict[str, Any]) -> None:
+        job = config["trainstack:tenants"][0]["jobs"][0]
+        job["nodez"] = job.pop("nodes")
+        job["runtime"] = "torch-distribute"
+
+    platform.edit_stack(misspell)
+    platform.stack()
+    try:
+        result = subprocess.run(
+            ["pulumi", "up", "--yes", "--skip-preview", "--stack", STACK, "--non-interactive"],
+            cwd=platform.project,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        platform.stack_file().write_text(original)
+    printed = result.stdout + result.stderr
+    assert result.returncode != 0
+    assert "nodez" in printed
+    assert "Traceback" not in printed
+    registered = platform.stack().export_stack().deployment["resources"]
+    assert [resource["type"] for resource in registered] == ["pulumi:pulumi:Stack"]
+    assert platform.objects("namespaces", "--selector=trainstack.io/tenant") == []
+
+
+def test_a_killed_first_update_is_recovered_by_the_next(platform: Platform) -> None:
+    state = state_folder(platform.project)
+    update = subprocess.Popen(
+        ["pulumi", "up", "--yes", "--skip-preview", "--stack", STACK, "--non-interactive"],
+        cwd=platform.project,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+    def half_way() -> bool | None:
+        return True if platform.objects("deployments", "--namespace=kubeflow-system") else None
+
+    wait_for("the update to be half-way", half_way, 60)
+
+    assert len(stack_locks(state, STACK)) == 1
+    with pytest.raises(ToolError, match=f"process {update.pid} of"):
+        deploy(platform.project, platform.toolchain)  # a live run is respected
+    assert update.poll() is None
+
+    update.send_signal(signal.SIGKILL)
+    update.wait()
+    assert orphaned_plugins(state), "a killed pulumi leaves its plugins behind"
+
+    deploy(platform.project, platform.toolchain)
+    assert stack_locks(state, STACK) == []
+    assert orphaned_plugins(state) == []
+    assert platform.stack().export_stack().deployment.get("pending_operations", []) == []
+
+
+def test_the_job_trains_on_two_nodes(platform: Platform) -> None:
+    assert platform.wait_until_finished("spirals") == "Complete"
+    pods = platform.pods(platform.train_job("spirals")["metadata"]["name"])
+    assert len(pods) == 2
+    for rank, pod in enumerate(pods):
+        log = platform.logs(pod)
+        assert f"[rank {rank}/2] torch" in log
+        assert f"[rank {rank}/2] done" in log
+    log = platform.logs(pods[0])
+    losses = [float(line.split()[-1]) for line in log.splitlines() if " loss " in line]
+    assert losses[-1] < losses[0] / 2
+    assert "checkpoint /checkpoints/step-200.pt" in log
+
+
+def test_the_runtime_restarts_the_gang(platform: Platform) -> None:
+    runtime = platform.objects("clustertrainingruntimes")[0]
+    job_set = runtime["spec"]["template"]["spec"]
+    assert job_set["failurePolicy"]["maxRestarts"] == 10
+    assert job_set["replicatedJobs"][0]["template"]["spec"]["backoffLimit"] == 0
+    live = platform.objects("jobsets", "--namespace=research")[0]
+    assert live["spec"]["failurePolicy"]["maxRestarts"] == 10
+
+
+@pytest.mark.parametrize("refresh", [False, True], ids=["plain", "after a refresh"])
+def test_a_second_update_changes_nothing(platform: Platform, refresh: bool) -> None:
+    """Also after the controllers have added status, defaults, certificates and finalizers."""
+    stack = platform.stack()
+    steps = operations(lambda on_event: stack.up(on_event=on_event, refresh=refresh))
+    assert steps == {}
+
+
+def test_crds_do_not_weigh_on_the_state(platform: Platform) -> None:
+    exported = platform.stack().export_stack().deployment
+    assert len(json.dumps(exported)) < 500_000
+    bundle = [r for r in exported["resources"] if r["type"].endswith(":CrdBundle")]
+    assert len(bundle) == 1
+    assert "trainjobs.trainer.kubeflow.org" in bundle[0]["outputs"]["names"]
+
+
+def test_a_damaged_crd_is_drift_and_is_mended(platform: Platform) -> None:
+    mark = "trainstack.io/bundle-hash-"
+    platform.kubectl("annotate", "crd", "jobsets.jobset.x-k8s.io", mark)
+    stack = platform.stack()
+    steps = operations(lambda on_event: stack.up(on_event=on_event, refresh=True))
+    assert steps == {("update", "CrdBundle"): 1}
+
+
+def test_no_credential_is_in_clear_in_the_state(platform: Platform) -> None:
+    files = [file for file in state_folder(platform.project).rglob("*.json") if file.is_file()]
+    state = "".join(file.read_text() for file in files)
+    key = platform.instance.kubeconfig.read_text().partition("client-key-data: ")[2][:60]
+    assert len(key) == 60
+    assert "CrdBundle" in state
+    assert key not in state
+
+
+def test_editing_the_script_makes_one_new_run_and_nothing_else(platform: Platform) -> None:
+    before = platform.train_job("spirals")["metadata"]["name"]
+    script = platform.project / "training" / "spirals_ddp.py"
+    script.write_text(script.read_text() + "\n# one more comment\n")
+    stack = platform.stack()
+
+    previewed = operations(lambda on_event: stack.preview(on_event=on_event))
+    expected = {
+        (operation, kind): 1
+        for operation in ("create-replacement", "replace", "delete-replaced")
+        for kind in ("ConfigMap", "TrainJob")
+    }
+    assert previewed == expected
+    assert operations(lambda on_event: stack.up(on_event=on_event)) == expected
+
+    after = platform.train_job("spirals")["metadata"]["name"]
+    assert after != before
+    names = {item["metadata"]["name"] for item in platform.objects("configmaps", "-n=research")}
+    assert after in names
+    assert before not in names
+    assert platform.wait_until_finished("spirals") == "Complete"
+
+
+def test_a_higher_run_number_runs_unchanged_code_again(platform: Platform) -> None:
+    before = platform.train_job("spirals")["metadata"]["name"]
+
+    def again(config: dict[str, Any]) -> None:
+        config["trainstack:tenants"][0]["jobs"][0]["run"] = 2
+
+    platform.edit_stack(again)
+    platform.stack().up()
+    assert platform.train_job("spirals")["metadata"]["name"] != before
+
+
+def test_status_and_logs_speak_of_the_run(platform: Platform) -> None:
+    platform.wait_until_finished("spirals")
+    run = platform.train_job("spirals")["metadata"]["name"]
+    table = _training(platform.project, "status")
+    assert table.split()[:9] == [
+        "TENANT",
+        "JOB",
+        "RUN",
+        "STATE",
+        "NODES",
+        "ON",
+        "RESTARTS",
+        "AGE",
+        "WHY",
+    ]
+    assert f"research  spirals  {run}  Complete  2      real" in table
+    row = json.loads(_training(platform.project, "status", "--json"))[0]
+    assert (row["state"], row["nodes"], row["restarts"]) == ("Complete", 2, 0)
+    assert "[rank 1/2] done" in _training(platform.project, "logs", "research/spirals", "--node=1")
+
+
+def test_an_unknown_run_is_refused_with_the_next_step(platform: Platform) -> None:
+    result = _run_training(platform.project, "logs", "research/nothing")
+    assert result.returncode == 1
+    assert result.stderr == "error: no run of research/nothing\n  next: python -m training status\n"
+
+
+def test_an_update_that_dies_late_loses_nothing(platform: Platform) -> None:
+    """Killed while the second tenant is being made: the next `make up` knows what is there."""
+
+    def add_tenant(config: dict[str, Any]) -> None:
+        config["trainstack:tenants"].append({"name": "vision", "storage": {"checkpoints": "1Gi"}})
+
+    platform.edit_stack(add_tenant)
+    update = subprocess.Popen(
+        ["pulumi", "up", "--yes", "--skip-preview", "--stack", STACK, "--non-interactive"],
+        cwd=platform.project,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+    def begun() -> bool | None:
+        names = [item["metadata"]["name"] for item in platform.objects("namespaces")]
+        return True if "vision" in names else None
+
+    wait_for("the tenant's namespace", begun, 60)
+    os.kill(update.pid, signal.SIGKILL)
+    update.wait()
+
+    def remove_tenant(config: dict[str, Any]) -> None:
+        config["trainstack:tenants"].pop()
+
+    platform.edit_stack(remove_tenant)
+    deploy(platform.project, platform.toolchain)
+    deploy(platform.project, platform.toolchain)
+    assert "vision" not in [item["metadata"]["name"] for item in platform.objects("namespaces")]
+
+
+def _training(project: Path, *arguments: str) -> str:
+    result = _run_training(project, *arguments)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def _run_training(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [project / ".venv/bin/python", "-m", "training", *arguments],
+        cwd=project,
+        env=os.environ | {"COLUMNS": "160"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
