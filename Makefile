@@ -31,7 +31,12 @@ logs: $(READY) ## follow a run's rank 0: make logs RUN=tenant/job
 cluster-status: $(READY) ## the cluster's processes, memory and restarts
 	@$(PY) -m tools cluster status
 
-test: check unit cluster-test ## everything: style, types, fast tests, engine and cluster tests
+test: $(READY) ## everything: style, types, fast tests, engine and cluster tests
+	@for stage in check unit cluster-test; do \
+		echo "== $$stage"; started=$$(date +%s); \
+		$(MAKE) --no-print-directory $$stage || exit 1; \
+		echo "== $$stage passed in $$(( $$(date +%s) - started )) s"; \
+	done
 
 check: $(READY) ## ruff (format, lint), pyright strict, import directions
 	$(PY) -m ruff format --check .

@@ -56,7 +56,7 @@ class TenantSpace(ComponentResource):
                         "labels": MANAGED,
                     },
                     spec={
-                        "access_modes": ["ReadWriteMany"],
+                        "access_modes": [tenant.storage.access_mode],
                         "resources": {"requests": {"storage": tenant.storage.checkpoints}},
                     },
                     opts=within,

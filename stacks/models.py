@@ -118,6 +118,10 @@ class Storage(Spec):
     """Volumes that outlive a run and its restarts."""
 
     checkpoints: Quantity | None = Field(default=None, description="mounted at /checkpoints")
+    access_mode: Literal["ReadWriteMany", "ReadWriteOnce"] = Field(
+        default="ReadWriteMany",
+        description="ReadWriteOnce only where all nodes of a job share one machine",
+    )
 
 
 class Tenant(Spec):

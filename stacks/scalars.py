@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 # A run is named `<job>-<hash8>` and its pods `<run>-node-0-<index>-xxxxx`, at most 63 characters.
-_LONGEST_JOB_NAME = 38
+_LONGEST_JOB_NAME = 37
 
 DnsLabel = Annotated[
     str,

@@ -11,6 +11,7 @@ import pytest
 
 from tests.platform import Platform
 from tools.cluster import lifecycle
+from tools.deploy import deploy
 from tools.shell import cluster_home, link_assets, settings
 from tools.toolchain import Toolchain, ensure_toolchain
 
@@ -36,3 +37,10 @@ def platform(tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> 
         yield Platform(project=project, toolchain=toolchain, instance=instance)
     finally:
         lifecycle.reset(cluster_home(project))
+
+
+@pytest.fixture(scope="session")
+def deployed(platform: Platform) -> Platform:
+    """The platform with stack `local` deployed; costs little when an earlier test did it."""
+    deploy(platform.project, platform.toolchain)
+    return platform

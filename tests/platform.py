@@ -31,6 +31,12 @@ class Platform:
     def stack(self, name: str = STACK) -> auto.Stack:
         return auto.create_or_select_stack(name, work_dir=str(self.project))
 
+    def deployment(self) -> Object:
+        """The stack's state as the engine knows it, secrets decrypted."""
+        exported = self.stack().export_stack().deployment
+        assert exported is not None
+        return dict(exported)
+
     def stack_file(self, name: str = STACK) -> Path:
         return self.project / "stacks" / f"Pulumi.{name}.yaml"
 
