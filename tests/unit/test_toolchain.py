@@ -57,7 +57,7 @@ def test_an_old_go_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     _program(tmp_path, "go", "go1.20.1")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("TRAINSTACK_CACHE", str(tmp_path / "cache"))
-    from_wheel = tmp_path / "cache" / "tools" / "go" / pins.GO_WHEEL / "pkg" / "bin"
+    from_wheel = tmp_path / "cache" / "tools" / "go" / pins.GO_WHEEL / "go" / "bin"
     from_wheel.mkdir(parents=True)
     _program(from_wheel, "go", "go1.26.6")
     assert golang.find_go().executable == from_wheel / "go"
