@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pulumi
 import pulumi_kubernetes as kubernetes
 from pulumi import (
     ComponentResource,
@@ -88,7 +87,7 @@ class Trainer(ComponentResource):
             kubeconfig=args.cluster.kubeconfig,
             opts=ResourceOptions(parent=self, depends_on=[jobset, manager]),
         )
-        self.register_outputs({"version": pulumi.Output.from_input(version)})
+        self.register_outputs({"version": version})
 
 
 def _leave_certificates_alone(args: ResourceTransformArgs) -> ResourceTransformResult | None:

@@ -9,10 +9,11 @@ import sys
 import time
 from pathlib import Path
 
+from tools.cluster.instance import load_instance
 from tools.console import console, heading, say, step
 from tools.errors import ToolError
-from tools.recovery import recover
-from tools.shell import link_assets, settings, state_folder
+from tools.recovery import forget_lost_cluster, recover
+from tools.shell import cluster_home, link_assets, settings, state_folder
 from tools.toolchain import Toolchain
 
 STACK = "local"
@@ -24,7 +25,11 @@ def deploy(project: Path, tools: Toolchain, stack: str = STACK) -> None:
     link_assets(project, tools)
     environment = settings(project, tools)
     select_stack(project, environment, stack)
+    instance = load_instance(cluster_home(project))
+    assert instance is not None, "the cluster is started first"
     recover(project, state_folder(project), stack, environment)
+    if forget_lost_cluster(project, stack, instance.identity, environment):
+        select_stack(project, environment, stack)
     command = ["pulumi", "up", "--stack", stack, "--yes", "--skip-preview"]
     if not sys.stdout.isatty():
         command += ["--non-interactive", "--suppress-progress"]

@@ -59,6 +59,27 @@ def recover(project: Path, state: Path, stack: str, environment: dict[str, str])
     adopt_pending(project, stack, environment)
 
 
+def forget_lost_cluster(
+    project: Path, stack: str, cluster: str, environment: dict[str, str]
+) -> bool:
+    """After a reset of the embedded cluster its objects are gone, and so is what the state says.
+
+    True when the stack's state was of another cluster and has been dropped; config stays.
+    """
+    resources: list[dict[str, Any]] = _deployment(project, stack, environment).get("resources", [])
+    recorded = {
+        resource["inputs"].get("clusterIdentifier")
+        for resource in resources
+        if resource["type"] == "pulumi:providers:kubernetes"
+    }
+    if not recorded or cluster in recorded:
+        return False
+    remove = ["pulumi", "stack", "rm", "--force", "--yes", "--preserve-config", "--stack", stack]
+    _run(remove, project, environment)
+    say(f"  the cluster was reset: {len(resources)} resources that went with it are forgotten")
+    return True
+
+
 def adopt_pending(project: Path, stack: str, environment: dict[str, str]) -> None:
     """Settle what a killed run had begun to create and not yet recorded.
 
@@ -84,11 +105,14 @@ def adopt_pending(project: Path, stack: str, environment: dict[str, str]) -> Non
 def _pending_creates(
     project: Path, stack: str, environment: dict[str, str]
 ) -> list[dict[str, Any]]:
-    exported = json.loads(
-        _run(["pulumi", "stack", "export", "--stack", stack], project, environment)
-    )
-    operations: list[dict[str, Any]] = exported["deployment"].get("pending_operations") or []
+    deployment = _deployment(project, stack, environment)
+    operations: list[dict[str, Any]] = deployment.get("pending_operations", [])
     return [entry["resource"] for entry in operations if entry["type"] == "creating"]
+
+
+def _deployment(project: Path, stack: str, environment: dict[str, str]) -> dict[str, Any]:
+    exported = _run(["pulumi", "stack", "export", "--stack", stack], project, environment)
+    return json.loads(exported)["deployment"]
 
 
 def _run(command: list[str], project: Path, environment: dict[str, str]) -> str:

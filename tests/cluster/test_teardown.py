@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from tests.platform import Platform
+from tools.cluster import lifecycle
+from tools.deploy import deploy
+
+
+def test_after_a_reset_the_stack_is_made_anew(deployed: Platform) -> None:
+    lifecycle.reset(deployed.instance.home)
+    lifecycle.start(deployed.instance.home, deployed.toolchain)
+    deploy(deployed.project, deployed.toolchain)
+    assert [item["metadata"]["name"] for item in deployed.objects("trainjobs", "-n=research")]
 
 
 def test_destroy_leaves_no_object_behind(deployed: Platform) -> None:
