@@ -11,6 +11,7 @@ import pytest
 
 from tests.platform import Platform
 from tools.cluster import lifecycle
+from tools.cluster.instance import running_as_root
 from tools.deploy import deploy
 from tools.shell import cluster_home, link_assets, settings
 from tools.toolchain import Toolchain, ensure_toolchain
@@ -27,6 +28,10 @@ def toolchain() -> Toolchain:
 @pytest.fixture(scope="session")
 def platform(tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> Iterator[Platform]:
     """A project copy whose `local` cluster is real and running; removed at the end."""
+    if not running_as_root():
+        pytest.fail(
+            "these tests need a real node, and a real node needs root; next: sudo make test"
+        )
     project = tmp_path_factory.mktemp("platform") / "project"
     shutil.copytree(CHECKOUT, project, ignore=_NOT_COPIED)
     (project / ".venv").symlink_to(CHECKOUT / ".venv")

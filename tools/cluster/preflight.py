@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from tools.cluster.instance import (
     ports_on_the_host,
     running_as_root,
 )
+from tools.commands import output_of
 from tools.console import say, step
 from tools.errors import ToolError
 
@@ -112,19 +112,15 @@ def ensure_packages() -> None:
             "install them with this system's package manager and run it again",
         )
     with step(f"Debian packages {', '.join(lacking)}"):
-        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
         for command in (
             ["apt-get", "update", "-qq"],
             ["apt-get", "install", "-qq", "-y", "--no-install-recommends", *lacking],
         ):
-            result = subprocess.run(
-                command, env=environment, capture_output=True, text=True, check=False
-            )
-        if result.returncode != 0:
-            raise ToolError(
-                f"missing Debian packages: {', '.join(lacking)} could not be installed: "
-                f"{result.stderr.strip().splitlines()[-1] if result.stderr.strip() else '?'}",
-                f"apt-get install {' '.join(lacking)}",
+            output_of(
+                command,
+                doing=f"missing Debian packages: installing {', '.join(lacking)}",
+                next_step=f"apt-get install {' '.join(lacking)}",
+                environment={"DEBIAN_FRONTEND": "noninteractive"},
             )
 
 

@@ -10,12 +10,11 @@ Python is told to resolve functions when they are called, not when a library is 
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from tools import pins
-from tools.errors import ToolError
+from tools.commands import output_of
 
 TORCH_IMAGE = f"trainstack.local/torch-cpu:{pins.TORCH}"
 TORCH_REQUIREMENTS = Path(__file__).with_name("torch-requirements.lock")
@@ -114,10 +113,8 @@ def _install(packages: Path) -> None:
 
 
 def _run(command: list[str | Path]) -> None:
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        tail = "\n    ".join((result.stderr or result.stdout).strip().splitlines()[-6:])
-        raise ToolError(
-            f"making the torch image failed in `{Path(command[0]).name}`:\n    {tail}",
-            "check the network, the package index and the Debian mirror, then run it again",
-        )
+    output_of(
+        command,
+        doing=f"making the torch image, in `{Path(command[0]).name}`,",
+        next_step="check the network, the package index and the Debian mirror, then run it again",
+    )
