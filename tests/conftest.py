@@ -29,9 +29,7 @@ def toolchain() -> Toolchain:
 def platform(tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> Iterator[Platform]:
     """A project copy whose `local` cluster is real and running; removed at the end."""
     if not running_as_root():
-        pytest.fail(
-            "these tests need a real node, and a real node needs root; next: sudo make test"
-        )
+        pytest.fail("these tests need a real node, and that needs root; next: sudo make test")
     project = tmp_path_factory.mktemp("platform") / "project"
     shutil.copytree(CHECKOUT, project, ignore=_NOT_COPIED)
     (project / ".venv").symlink_to(CHECKOUT / ".venv")

@@ -84,7 +84,7 @@ GO_TOOLS = (
     _kubernetes("kube-scheduler", 10),
     _kubernetes("kubelet", 20),
     _kubernetes("kube-proxy", 10),
-    _kubernetes("kubectl", 40),
+    _kubernetes("kubectl", 25),
     GoTool(
         name="jobset-manager",
         version=JOBSET,
@@ -114,14 +114,14 @@ GO_TOOLS = (
         version=KARPENTER,
         module="controllers",
         package="sigs.k8s.io/karpenter/kwok",
-        expected_seconds=120,
+        expected_seconds=30,
     ),
     GoTool(
         name="coredns",
         version=COREDNS,
         module="coredns",
         package=".",
-        expected_seconds=60,
+        expected_seconds=75,
     ),
     GoTool(name="pause", version=PAUSE, module="pause", package=".", expected_seconds=5),
     GoTool(
@@ -139,14 +139,14 @@ GO_TOOLS = (
         version=PULUMI_LANGUAGE_PYTHON,
         module="pulumi-language-python",
         package="github.com/pulumi/pulumi/sdk/python/cmd/pulumi-language-python/v3",
-        expected_seconds=90,
+        expected_seconds=45,
     ),
     GoTool(
         name="pulumi-resource-kubernetes",
         version=PULUMI_KUBERNETES,
         module="pulumi-provider-kubernetes",
         package=".",
-        expected_seconds=400,
+        expected_seconds=450,
         ldflags=(
             "-X github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/version.Version="
             f"{PULUMI_KUBERNETES}"

@@ -108,7 +108,8 @@ _PREPARE: dict[str, Callable[[Path, Go], None]] = {
 
 def key_of(tool: pins.GoTool) -> str:
     """What the binary depends on: its pin and every file of its module."""
-    digest = hashlib.sha256(repr(tool).encode())
+    pin = (tool.name, tool.version, tool.package, tool.ldflags)
+    digest = hashlib.sha256(repr(pin).encode())
     for file in sorted((MODULES / tool.module).rglob("*")):
         if file.is_file():
             digest.update(file.relative_to(MODULES).as_posix().encode() + b"\0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tools.cache import exclusive
 from tools.cluster import linux
@@ -198,7 +200,7 @@ def _wait_until_ready(instance: Instance, tools: Toolchain, images: list[Image])
     if instance.mode is Mode.REAL:
         with step("real node and the pods that serve it"):
             _wait(instance, "the kubelet", lambda: _node_ready(instance, tools), 90)
-            _wait_for_deployments(instance, tools)
+            _wait(instance, "a service", lambda: _deployments_serve(instance, tools), 180)
 
 
 def _apply(instance: Instance, tools: Toolchain, *arguments: str, text: str | None = None) -> None:
@@ -240,18 +242,39 @@ def _node_ready(instance: Instance, tools: Toolchain) -> bool:
     return kubectl(instance, tools, *query).strip() == "True"
 
 
-def _wait_for_deployments(instance: Instance, tools: Toolchain) -> None:
-    """Also the managers of an earlier `up`: after a restart their webhooks must answer again."""
-    kubectl(
-        instance,
-        tools,
-        "wait",
-        "deployments",
-        "--all",
-        "--all-namespaces",
-        "--for=condition=Available",
-        "--timeout=180s",
+def _deployments_serve(instance: Instance, tools: Toolchain) -> bool:
+    """Every Deployment has its pods, ready and started by this run of the cluster.
+
+    Right after a restart the stored status is still that of the run before: node and pods look
+    ready although nothing answers. Only containers that are younger than the keeper count.
+    """
+    since = dt.datetime.fromtimestamp(int(instance.keeper_file.stat().st_mtime), dt.UTC)
+    pods = _items(instance, tools, "pods")
+    for deployment in _items(instance, tools, "deployments"):
+        labels = deployment["spec"]["selector"]["matchLabels"].items()
+        serving = [
+            pod
+            for pod in pods
+            if pod["metadata"]["namespace"] == deployment["metadata"]["namespace"]
+            and labels <= pod["metadata"].get("labels", {}).items()
+            and _started_since(pod, since)
+        ]
+        if len(serving) < deployment["spec"]["replicas"]:
+            return False
+    return True
+
+
+def _started_since(pod: dict[str, Any], moment: dt.datetime) -> bool:
+    containers = pod["status"].get("containerStatuses", [])
+    return bool(containers) and all(
+        container["ready"]
+        and dt.datetime.fromisoformat(container["state"]["running"]["startedAt"]) >= moment
+        for container in containers
     )
+
+
+def _items(instance: Instance, tools: Toolchain, kind: str) -> list[dict[str, Any]]:
+    return json.loads(kubectl(instance, tools, "get", kind, "-A", "-o=json"))["items"]
 
 
 def _wait(instance: Instance, what: str, holds: Callable[[], bool], seconds: float) -> None:
