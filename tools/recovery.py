@@ -47,8 +47,7 @@ def recover(project: Path, state: Path, stack: str, environment: dict[str, str])
                 f"pulumi cancel --stack {stack}",
             )
     leftovers = orphaned_plugins(state)
-    for pid in leftovers:
-        _end(pid)
+    _end(leftovers)
     if locks:
         _run(["pulumi", "cancel", "--yes", "--stack", stack], project, environment)
     if locks or leftovers:
@@ -175,13 +174,18 @@ def _is_pulumi(pid: int) -> bool:
     return name == "pulumi" and not linux.is_zombie(pid)
 
 
-def _end(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGTERM)
-        deadline = time.monotonic() + 5
-        while time.monotonic() < deadline and not linux.is_zombie(pid):
-            time.sleep(0.1)
-        if not linux.is_zombie(pid):
-            os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return  # ended by itself
+def _end(pids: list[int]) -> None:
+    """Ask all of them to end; insist after a while."""
+    _send(pids, signal.SIGTERM)
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and not all(linux.is_zombie(pid) for pid in pids):
+        time.sleep(0.1)
+    _send([pid for pid in pids if not linux.is_zombie(pid)], signal.SIGKILL)
+
+
+def _send(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue  # ended by itself
