@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,6 +33,7 @@ _NODE_COMMANDS: Mapping[str, str] = {
     "unshare": "util-linux",
     "mmdebstrap": "mmdebstrap",
 }
+_PORT_GRACE_SECONDS = 5
 _CNI = Path("/usr/lib/cni/bridge")
 
 
@@ -62,7 +64,11 @@ def check_machine(instance: Instance) -> None:
 
 
 def check_ports(instance: Instance) -> None:
+    # The kernel may still be closing the sockets of a cluster that was killed a moment ago.
+    deadline = time.monotonic() + _PORT_GRACE_SECONDS
     for port in ports_on_the_host(instance):
+        while not port_is_free(port) and time.monotonic() < deadline:
+            time.sleep(0.1)
         if not port_is_free(port):
             raise ToolError(
                 f"port taken: 127.0.0.1:{port} is in use by {_holder(port)}, "
