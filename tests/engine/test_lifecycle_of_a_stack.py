@@ -20,6 +20,8 @@ from tools.errors import ToolError
 from tools.recovery import orphaned_plugins, stack_locks
 from tools.shell import state_folder
 
+UP = ["pulumi", "up", "--yes", "--skip-preview", "--stack", STACK, "--non-interactive"]
+
 
 def test_a_wrong_stack_file_changes_nothing(platform: Platform) -> None:
     original = platform.stack_file().read_text()
@@ -33,7 +35,7 @@ def test_a_wrong_stack_file_changes_nothing(platform: Platform) -> None:
     platform.stack()
     try:
         result = subprocess.run(
-            ["pulumi", "up", "--yes", "--skip-preview", "--stack", STACK, "--non-interactive"],
+            UP,
             cwd=platform.project,
             capture_output=True,
             text=True,
@@ -52,12 +54,7 @@ def test_a_wrong_stack_file_changes_nothing(platform: Platform) -> None:
 
 def test_a_killed_first_update_is_recovered_by_the_next(platform: Platform) -> None:
     state = state_folder(platform.project)
-    update = subprocess.Popen(
-        ["pulumi", "up", "--yes", "--skip-preview", "--stack", STACK, "--non-interactive"],
-        cwd=platform.project,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    update = _begin_update(platform)
 
     def half_way() -> bool | None:
         return True if platform.objects("deployments", "--namespace=kubeflow-system") else None
@@ -193,12 +190,7 @@ def test_an_update_that_dies_late_loses_nothing(platform: Platform) -> None:
         config["trainstack:tenants"].append({"name": "vision", "storage": {"checkpoints": "1Gi"}})
 
     platform.edit_stack(add_tenant)
-    update = subprocess.Popen(
-        ["pulumi", "up", "--yes", "--skip-preview", "--stack", STACK, "--non-interactive"],
-        cwd=platform.project,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    update = _begin_update(platform)
 
     def begun() -> bool | None:
         names = [item["metadata"]["name"] for item in platform.objects("namespaces")]
@@ -215,6 +207,12 @@ def test_an_update_that_dies_late_loses_nothing(platform: Platform) -> None:
     deploy(platform.project, platform.toolchain)
     deploy(platform.project, platform.toolchain)
     assert "vision" not in [item["metadata"]["name"] for item in platform.objects("namespaces")]
+
+
+def _begin_update(platform: Platform) -> subprocess.Popen[bytes]:
+    """An update in the background, to be killed."""
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(UP, cwd=platform.project, stdout=quiet, stderr=quiet)
 
 
 def _training(project: Path, *arguments: str) -> str:
