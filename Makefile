@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up down clean test check unit cluster-test env status logs cluster-status lock format
+.PHONY: validate new generate help up down clean test check unit cluster-test env status logs cluster-status lock format
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -30,6 +30,15 @@ logs: $(READY) ## follow a run's rank 0: make logs RUN=tenant/job
 
 cluster-status: $(READY) ## the cluster's processes, memory and restarts
 	@$(PY) -m tools cluster status
+
+validate: $(READY) ## check stack files, no cluster needed: make validate [STACK=name] [FORMAT=json]
+	@$(PY) -m stacks validate $(STACK) --format $(or $(FORMAT),text)
+
+new: $(READY) ## begin a stack: make new STACK=name KIND=local|eks|kubeconfig|stack [PLATFORM=stack]
+	@$(PY) -m stacks new '$(STACK)' '$(KIND)' --platform '$(PLATFORM)'
+
+generate: $(READY) ## write the JSON Schema and docs/configuration.md from the models
+	@$(PY) -m stacks generate
 
 test: $(READY) ## everything: style, types, fast tests, engine and cluster tests
 	@for stage in check unit cluster-test; do \

@@ -4,24 +4,28 @@ import pulumi
 from pulumi import ResourceOptions
 
 from components.cluster import cluster_for
+from components.gpu_pools import GpuPools, GpuPoolsArgs
 from components.runtime_catalog import RuntimeCatalog, RuntimeCatalogArgs
 from components.tenants import Tenants, TenantsArgs
 from components.trainer import Trainer, TrainerArgs
-from stacks.loader import load_stack_config
+from stacks.loader import load_stack
 
-config = load_stack_config()  # stops here, with every mistake named
+stack = load_stack()  # stops here, with every mistake named
 
-cluster = cluster_for(config.cluster)
+cluster = cluster_for(stack.config.cluster)
 on_cluster = ResourceOptions(provider=cluster.provider)
 
-trainer = Trainer("trainer", TrainerArgs(cluster=cluster, trainer=config.trainer), on_cluster)
-after_trainer = ResourceOptions(provider=cluster.provider, depends_on=[trainer.ready])
+trainer = Trainer("trainer", TrainerArgs(cluster=cluster, trainer=stack.trainer), on_cluster)
+after_trainer = ResourceOptions(provider=cluster.provider, depends_on=trainer.ready)
 
-runtimes = RuntimeCatalog("runtimes", RuntimeCatalogArgs(runtimes=config.runtimes), after_trainer)
-after_runtimes = ResourceOptions(provider=cluster.provider, depends_on=[runtimes])
+pools = GpuPools("gpu-pools", GpuPoolsArgs(stack=stack), on_cluster)
+runtimes = RuntimeCatalog("runtimes", RuntimeCatalogArgs(runtimes=stack.runtimes), after_trainer)
+after_all = ResourceOptions(provider=cluster.provider, depends_on=[pools, runtimes])
 
-tenants = Tenants("tenants", TenantsArgs(tenants=config.tenants), after_runtimes)
+tenants = Tenants("tenants", TenantsArgs(stack=stack), after_all)
 
-pulumi.export("trainer", config.trainer.version)
+pulumi.export("kubeconfig", cluster.kubeconfig)  # secret; for stacks that stand on this one
+pulumi.export("clusterIdentity", cluster.identity)
+pulumi.export("gpuPools", pools.ceilings)  # pool -> most GPUs it may have
 pulumi.export("runtimes", runtimes.names)
 pulumi.export("runs", tenants.runs)  # tenant -> job -> TrainJob

@@ -106,7 +106,7 @@ class CrdBundle(Resource, module="trainstack", name="CrdBundle"):
         title: str,
         folder: Path,
         kubeconfig: pulumi.Output[str],
-        cluster: str,
+        cluster: pulumi.Input[str],
         opts: pulumi.ResourceOptions,
     ) -> None:
         properties = {

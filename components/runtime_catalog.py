@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pulumi_kubernetes as kubernetes
 from pulumi import ComponentResource, ResourceOptions
 
+from components.objects import kubernetes_object
 from runtimes.training_runtime import cluster_training_runtime
 from stacks.models import Runtime
 
@@ -25,15 +25,9 @@ class RuntimeCatalog(ComponentResource):
         self, name: str, args: RuntimeCatalogArgs, opts: ResourceOptions | None = None
     ) -> None:
         super().__init__("trainstack:training:RuntimeCatalog", name, None, opts)
-        for runtime in args.runtimes:
+        runtimes = sorted(args.runtimes, key=lambda runtime: runtime.name)
+        for runtime in runtimes:
             manifest = cluster_training_runtime(runtime)
-            kubernetes.apiextensions.CustomResource(
-                runtime.name,
-                api_version=manifest["apiVersion"],
-                kind=manifest["kind"],
-                metadata=manifest["metadata"],
-                spec=manifest["spec"],
-                opts=ResourceOptions(parent=self),
-            )
-        self.names = tuple(runtime.name for runtime in args.runtimes)
+            kubernetes_object(runtime.name, manifest, ResourceOptions(parent=self))
+        self.names = tuple(runtime.name for runtime in runtimes)
         self.register_outputs({"names": list(self.names)})

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pulumi_kubernetes as kubernetes
-from pulumi import ComponentResource, Resource, ResourceOptions
+from pulumi import ComponentResource, ResourceOptions
 
+from components.objects import kubernetes_object
 from components.training_run import TrainingRun, TrainingRunArgs
-from runtimes.manifest import MANAGED
-from runtimes.training_run import CHECKPOINT_CLAIM, pytorch_setup
+from runtimes.tenant import namespace, tenant_objects
+from runtimes.training_run import TrainingRunManifests
 from stacks.models import Tenant
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TenantSpaceArgs:
     tenant: Tenant
+    runs: dict[str, TrainingRunManifests]  # job -> its run
 
 
 class TenantSpace(ComponentResource):
-    """Namespace, system ConfigMap and volumes of one tenant, and a TrainingRun for each job."""
+    """Namespace, quota, members' rights, volumes of one tenant, and a TrainingRun for each job.
+
+    Names are joined by dots, which no tenant or job can have: tenant `a` with job `b-c` and tenant
+    `a-b` with job `c` stay apart.
+    """
 
     runs: dict[str, str]  # job -> TrainJob
 
@@ -27,47 +32,17 @@ class TenantSpace(ComponentResource):
         self, name: str, args: TenantSpaceArgs, opts: ResourceOptions | None = None
     ) -> None:
         super().__init__("trainstack:tenancy:TenantSpace", name, None, opts)
-        tenant = args.tenant
-        namespace = kubernetes.core.v1.Namespace(
-            f"{name}-namespace",
-            metadata={
-                "name": tenant.name,
-                "labels": {**MANAGED, "trainstack.io/tenant": tenant.name},
-            },
-            opts=ResourceOptions(parent=self),
+        space = kubernetes_object(
+            f"{name}.namespace", namespace(args.tenant), ResourceOptions(parent=self)
         )
-        within = ResourceOptions(parent=self, depends_on=[namespace])
-        setup = pytorch_setup(tenant)
-        needed: list[Resource] = [
-            kubernetes.core.v1.ConfigMap(
-                f"{name}-pytorch-setup",
-                metadata=setup["metadata"],
-                data=setup["data"],
-                opts=within,
-            )
+        within = ResourceOptions(parent=self, depends_on=[space])
+        needed = [
+            kubernetes_object(f"{name}.{manifest['metadata']['name']}", manifest, within)
+            for manifest in tenant_objects(args.tenant)
         ]
-        if tenant.storage.checkpoints is not None:
-            needed.append(
-                kubernetes.core.v1.PersistentVolumeClaim(
-                    f"{name}-checkpoints",
-                    metadata={
-                        "name": CHECKPOINT_CLAIM,
-                        "namespace": tenant.name,
-                        "labels": MANAGED,
-                    },
-                    spec={
-                        "access_modes": [tenant.storage.access_mode],
-                        "resources": {"requests": {"storage": tenant.storage.checkpoints}},
-                    },
-                    opts=within,
-                )
-            )
+        after_all = ResourceOptions(parent=self, depends_on=needed)
         self.runs = {
-            job.name: TrainingRun(
-                f"{name}-{job.name}",
-                TrainingRunArgs(tenant=tenant, job=job),
-                ResourceOptions(parent=self, depends_on=needed),
-            ).train_job
-            for job in tenant.jobs
+            job: TrainingRun(f"{name}.{job}", TrainingRunArgs(run=run), after_all).train_job
+            for job, run in args.runs.items()
         }
         self.register_outputs({"runs": self.runs})

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pulumi import ComponentResource, ResourceOptions
 
 from components.tenant_space import TenantSpace, TenantSpaceArgs
-from stacks.models import Tenant
+from runtimes.stack_objects import tenant_runs
+from stacks.validation import Stack
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TenantsArgs:
-    tenants: tuple[Tenant, ...]
+    stack: Stack
 
 
 class Tenants(ComponentResource):
@@ -22,8 +23,10 @@ class Tenants(ComponentResource):
         super().__init__("trainstack:tenancy:Tenants", name, None, opts)
         self.runs = {
             tenant.name: TenantSpace(
-                tenant.name, TenantSpaceArgs(tenant=tenant), ResourceOptions(parent=self)
+                tenant.name,
+                TenantSpaceArgs(tenant=tenant, runs=tenant_runs(tenant, args.stack)),
+                ResourceOptions(parent=self),
             ).runs
-            for tenant in sorted(args.tenants, key=lambda tenant: tenant.name)
+            for tenant in sorted(args.stack.config.tenants, key=lambda tenant: tenant.name)
         }
         self.register_outputs({"runs": self.runs})

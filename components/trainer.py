@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pulumi_kubernetes as kubernetes
 from pulumi import (
     ComponentResource,
+    Resource,
     ResourceOptions,
     ResourceTransformArgs,
     ResourceTransformResult,
@@ -17,35 +18,38 @@ from components.crds import CrdBundle
 from components.webhooks import WebhookGate
 from stacks.models import Trainer as TrainerSpec
 
-# Trainer release -> the JobSet release its chart depends on.
-_JOBSET_OF_TRAINER = {"2.3.0": "0.12.0"}
 _NAMESPACE = "kubeflow-system"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainerArgs:
     cluster: Cluster
-    trainer: TrainerSpec
+    trainer: TrainerSpec | None  # None: a platform stack has installed it
 
 
 class Trainer(ComponentResource):
     """The managers of Trainer and JobSet in `kubeflow-system`; depend on it to wait for them."""
 
-    ready: WebhookGate
+    ready: list[Resource]
 
     def __init__(self, name: str, args: TrainerArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("trainstack:platform:Trainer", name, None, opts)
+        self.ready = (
+            [self._install(name, args.cluster, args.trainer)] if args.trainer is not None else []
+        )
+        self.register_outputs({})
+
+    def _install(self, name: str, cluster: Cluster, spec: TrainerSpec) -> WebhookGate:
         inside = ResourceOptions(parent=self)
-        version = args.trainer.version
-        jobset_version = _JOBSET_OF_TRAINER[version]
+        version, jobset_version = spec.version, spec.jobset_version
         release = f"trainer-{version}-jobset-{jobset_version}"
 
         crds = CrdBundle(
             f"{name}-crds",
             title=release,
             folder=ASSETS / "crds" / "trainer",
-            kubeconfig=args.cluster.kubeconfig,
-            cluster=args.cluster.identity,
+            kubeconfig=cluster.kubeconfig,
+            cluster=cluster.identity,
             opts=inside,
         )
         namespace = kubernetes.core.v1.Namespace(
@@ -81,13 +85,12 @@ class Trainer(ComponentResource):
             },
             opts=after_crds,
         )
-        self.ready = WebhookGate(
+        return WebhookGate(
             f"{name}-webhooks",
             release=release,
-            kubeconfig=args.cluster.kubeconfig,
+            kubeconfig=cluster.kubeconfig,
             opts=ResourceOptions(parent=self, depends_on=[jobset, manager]),
         )
-        self.register_outputs({"version": version})
 
 
 def _leave_certificates_alone(args: ResourceTransformArgs) -> ResourceTransformResult | None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pulumi_kubernetes as kubernetes
 from pulumi import ComponentResource, ResourceOptions
 
-from runtimes.training_run import training_run
-from stacks.models import Job, Tenant
+from components.objects import kubernetes_object
+from runtimes.training_run import TrainingRunManifests
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingRunArgs:
-    tenant: Tenant
-    job: Job
+    run: TrainingRunManifests
 
 
 class TrainingRun(ComponentResource):
@@ -26,21 +24,11 @@ class TrainingRun(ComponentResource):
         self, name: str, args: TrainingRunArgs, opts: ResourceOptions | None = None
     ) -> None:
         super().__init__("trainstack:training:TrainingRun", name, None, opts)
-        run = training_run(args.tenant, args.job)
-        code = kubernetes.core.v1.ConfigMap(
-            f"{name}-code",
-            metadata=run.code["metadata"],
-            immutable=run.code["immutable"],
-            data=run.code["data"],
-            opts=ResourceOptions(parent=self),
-        )
-        kubernetes.apiextensions.CustomResource(
-            f"{name}-job",
-            api_version=run.train_job["apiVersion"],
-            kind=run.train_job["kind"],
-            metadata=run.train_job["metadata"],
-            spec=run.train_job["spec"],
-            opts=ResourceOptions(parent=self, depends_on=[code]),
-        )
+        run = args.run
+        inside = ResourceOptions(parent=self)
+        if run.code is not None:
+            code = kubernetes_object(f"{name}.code", run.code, inside)
+            inside = ResourceOptions(parent=self, depends_on=[code])
+        kubernetes_object(f"{name}.job", run.train_job, inside)
         self.train_job = run.name
         self.register_outputs({"trainJob": run.name})

@@ -2,136 +2,136 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from runtimes.gpu_pool import EFA_RESOURCE, GPU_RESOURCE
 from runtimes.manifest import MANAGED, TRAINER_API, Manifest, content_hash
-from stacks.models import TRAINING_FOLDER, Job, Tenant
+from runtimes.pod import CHECKPOINT_FOLDER, node_pod, script_path
+from stacks.models import GpuPool, Job, Tenant
+from stacks.placement import pools_of
+from stacks.quantities import seconds
+from stacks.scalars import TRAINING_FOLDER
 
-# Where things are inside a training container.
-CODE_FOLDER = "/workspace/scripts"
-SETUP_FOLDER = "/shared"
-CHECKPOINT_FOLDER = "/checkpoints"
-
-PYTORCH_SETUP = "pytorch-pet-setup"
-CHECKPOINT_CLAIM = "checkpoints"
 _PATCH_MANAGER = "trainstack.io/stack"
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingRunManifests:
     name: str
-    code: Manifest
+    code: Manifest | None  # None: it comes from git
     train_job: Manifest
 
 
-def training_run(tenant: Tenant, job: Job, folder: Path = TRAINING_FOLDER) -> TrainingRunManifests:
-    """Same job, script and run number: same name. Any change: another name, so another run."""
-    file_name = PurePosixPath(job.script).name
-    code = (folder / job.script).read_bytes().decode()
-    spec = _spec(tenant, job, file_name, code_name="")
-    name = f"{job.name}-{content_hash(spec, file_name, code, job.run)}"
+def training_run(
+    tenant: Tenant,
+    job: Job,
+    pools: Sequence[GpuPool] = (),
+    *,
+    pools_are_ours: bool = True,
+    folder: Path = TRAINING_FOLDER,
+) -> TrainingRunManifests:
+    """Same job, script and run number: same name. Any change: another name, so another run.
+
+    `pools_are_ours`: the nodes carry our label, because a stack of ours made their pool.
+    """
+    fitting = pools_of(job, pools)
+    code = _code(job, folder)
+    unnamed = _spec(tenant, job, fitting, "", pools_are_ours)
+    name = f"{job.name}-{content_hash(unnamed, code, job.run)}"
     labels = {**MANAGED, "trainstack.io/tenant": tenant.name, "trainstack.io/job": job.name}
     metadata = {"name": name, "namespace": tenant.name, "labels": labels}
+    config_map = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata,
+        "immutable": True,
+        "data": code,
+    }
     return TrainingRunManifests(
         name=name,
-        code={
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": metadata,
-            "immutable": True,
-            "data": {file_name: code},
-        },
+        code=config_map if code else None,
         train_job={
             "apiVersion": TRAINER_API,
             "kind": "TrainJob",
             "metadata": metadata,
-            "spec": _spec(tenant, job, file_name, code_name=name),
+            "spec": _spec(tenant, job, fitting, name, pools_are_ours),
         },
     )
 
 
-def pytorch_setup(tenant: Tenant, folder: Path = TRAINING_FOLDER) -> Manifest:
-    """The system ConfigMap that turns Trainer's PET_* variables into PyTorch's own."""
-    script = folder / "setup" / "setup_pytorch_env.sh"
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": PYTORCH_SETUP, "namespace": tenant.name, "labels": MANAGED},
-        "data": {script.name: script.read_bytes().decode()},
-    }
+def _code(job: Job, folder: Path) -> dict[str, str]:
+    if job.script is None:
+        return {}
+    return {PurePosixPath(job.script).name: (folder / job.script).read_bytes().decode()}
 
 
-def _spec(tenant: Tenant, job: Job, file_name: str, code_name: str) -> Manifest:
-    # Always with `trainer`: without it Trainer 2.3.0 injects no rendezvous environment.
-    trainer: Manifest = {
-        "numNodes": job.nodes,
-        "numProcPerNode": job.processes_per_node,
-        # An argv list, never a shell string: each argument stays one argument.
-        "command": ["torchrun", f"{CODE_FOLDER}/{file_name}", *job.args],
+def _spec(
+    tenant: Tenant, job: Job, pools: Sequence[GpuPool], run: str, pools_are_ours: bool
+) -> Manifest:
+    pod = node_pod(tenant, job, pools, run, pools_are_ours=pools_are_ours)
+    node = {"name": "node", "template": {"spec": {"template": pod}}}
+    patch = {
+        "manager": _PATCH_MANAGER,
+        "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [node]}}},
     }
-    environment = job.env | _storage_environment(tenant)
-    if environment:
-        trainer["env"] = [{"name": key, "value": environment[key]} for key in sorted(environment)]
-    if job.resources is not None:
-        # No limit on CPU: a throttled worker slows the whole gang and protects nobody.
-        trainer["resourcesPerNode"] = {
-            "requests": {"cpu": job.resources.cpu, "memory": job.resources.memory},
-            "limits": {"memory": job.resources.memory},
-        }
-    return {
+    spec: Manifest = {
         "runtimeRef": {
             "apiGroup": TRAINER_API.split("/")[0],
             "kind": "ClusterTrainingRuntime",
             "name": job.runtime,
         },
-        "trainer": trainer,
-        "runtimePatches": [
-            {
-                "manager": _PATCH_MANAGER,
-                "trainingRuntimeSpec": {
-                    "template": {
-                        "spec": {
-                            "replicatedJobs": [
-                                {
-                                    "name": "node",
-                                    "template": {"spec": {"template": _pod(tenant, code_name)}},
-                                }
-                            ]
-                        }
-                    }
-                },
-            }
-        ],
+        "trainer": _trainer(tenant, job, pools),
+        "runtimePatches": [patch],
     }
+    if job.deadline is not None:
+        spec["activeDeadlineSeconds"] = seconds(job.deadline)
+    return spec
 
 
-def _storage_environment(tenant: Tenant) -> dict[str, str]:
-    if tenant.storage.checkpoints is None:
-        return {}
-    return {"CHECKPOINT_FOLDER": CHECKPOINT_FOLDER}
+def _trainer(tenant: Tenant, job: Job, pools: Sequence[GpuPool]) -> Manifest:
+    """Always there: without it Trainer 2.3.0 injects no rendezvous environment."""
+    trainer: Manifest = {
+        "numNodes": job.nodes,
+        # An argv list, never a shell string: each argument stays one argument.
+        "command": ["torchrun", script_path(job), *job.args],
+    }
+    if job.processes_per_node != "auto":
+        trainer["numProcPerNode"] = job.processes_per_node
+    environment = _environment(tenant, job)
+    if environment:
+        trainer["env"] = environment
+    resources = _resources(job, pools)
+    if resources:
+        trainer["resourcesPerNode"] = resources
+    return trainer
 
 
-def _pod(tenant: Tenant, code_name: str) -> Manifest:
-    volumes: list[Manifest] = [
-        {"name": "code", "configMap": {"name": code_name}},
-        {"name": "setup", "configMap": {"name": PYTORCH_SETUP}},
-    ]
-    mounts: list[Manifest] = [
-        {"name": "code", "mountPath": CODE_FOLDER, "readOnly": True},
-        {"name": "setup", "mountPath": SETUP_FOLDER, "readOnly": True},
-    ]
+def _environment(tenant: Tenant, job: Job) -> list[Manifest]:
+    plain = dict(job.env)
     if tenant.storage.checkpoints is not None:
-        claim = {"claimName": CHECKPOINT_CLAIM}
-        volumes.append({"name": "checkpoints", "persistentVolumeClaim": claim})
-        # Each run has a folder of its own: a restart finds its checkpoints, a new run starts anew.
-        own = {"mountPath": CHECKPOINT_FOLDER, "subPath": f"runs/{code_name}"}
-        mounts.append({"name": "checkpoints", **own})
-    return {
-        # Consolidation must not evict a running gang.
-        "metadata": {"annotations": {"karpenter.sh/do-not-disrupt": "true"}},
-        "spec": {
-            "volumes": volumes,
-            "containers": [{"name": "node", "volumeMounts": mounts}],
-        },
-    }
+        plain["CHECKPOINT_FOLDER"] = CHECKPOINT_FOLDER
+    variables: dict[str, Manifest] = {name: {"value": value} for name, value in plain.items()}
+    for name, reference in job.secret_env.items():
+        key = {"name": reference.secret, "key": reference.key}
+        variables[name] = {"valueFrom": {"secretKeyRef": key}}
+    return [{"name": name, **variables[name]} for name in sorted(variables)]
+
+
+def _resources(job: Job, pools: Sequence[GpuPool]) -> Manifest:
+    """No limit on CPU: a throttled worker slows the whole gang and protects nobody."""
+    requests: dict[str, str] = {}
+    limits: dict[str, str] = {}
+    if job.resources is not None:
+        requests |= {"cpu": job.resources.cpu, "memory": job.resources.memory}
+        limits |= {"memory": job.resources.memory}
+    if pools:
+        # All GPUs of the node: Karpenter starts no node for a part of them.
+        shape = pools[0].node_shape()
+        devices = {GPU_RESOURCE: str(shape.gpus)}
+        if all(pool.efa for pool in pools):
+            devices[EFA_RESOURCE] = str(min(pool.node_shape().efa_interfaces for pool in pools))
+        requests |= devices
+        limits |= devices
+    return {"requests": requests, "limits": limits} if requests else {}

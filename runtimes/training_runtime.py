@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runtimes.manifest import MANAGED, TRAINER_API, Manifest
-from stacks.models import FailFast, GangRestart, Runtime
+from stacks.models import FailFast, GangRestart, Runtime, SpotSafe
 
 
 def cluster_training_runtime(runtime: Runtime) -> Manifest:
@@ -36,6 +36,11 @@ def explain_failure(runtime: Runtime) -> str:
             return f"any worker fails: all workers restart, at most {limit} times, then Failed"
         case FailFast():
             return "any worker fails: the run is Failed at once"
+        case SpotSafe(max_restarts=limit):
+            return (
+                f"any worker fails: all workers restart, at most {limit} times, then Failed; "
+                "a restart because a node was taken away is not counted"
+            )
 
 
 def _failure_policy(runtime: Runtime) -> Manifest:
@@ -44,6 +49,22 @@ def _failure_policy(runtime: Runtime) -> Manifest:
             return {"failurePolicy": {"maxRestarts": limit}}
         case FailFast():
             return {}  # without a policy JobSet fails with its first failed Job
+        case SpotSafe(max_restarts=limit):
+            uncounted = {
+                "name": "nodeTakenAway",
+                "action": "RestartJobSetAndIgnoreMaxRestarts",
+                "onJobFailureReasons": ["PodFailurePolicy"],
+            }
+            return {"failurePolicy": {"maxRestarts": limit, "rules": [uncounted]}}
+
+
+def _disruption_policy(runtime: Runtime) -> Manifest:
+    """A pod lost with its node fails the Job by a reason of its own, so JobSet can tell."""
+    if not isinstance(runtime.failure, SpotSafe):
+        return {}
+    taken_away = {"type": "DisruptionTarget", "status": "True"}
+    rule = {"action": "FailJob", "onPodConditions": [taken_away]}
+    return {"podFailurePolicy": {"rules": [rule]}}
 
 
 def _job_template(runtime: Runtime) -> Manifest:
@@ -54,6 +75,7 @@ def _job_template(runtime: Runtime) -> Manifest:
             # All nodes are pods of one Job. Its own retries would bring back a single worker into
             # a gang that has moved on; at zero the first failure reaches JobSet, and all restart.
             "backoffLimit": 0,
+            **_disruption_policy(runtime),
             # A pod that is still terminating holds its GPUs; replace it only when it is gone.
             "podReplacementPolicy": "Failed",
             "template": {

@@ -1,45 +1,51 @@
-"""From Pulumi's config bag to the typed stack; stops before the first resource when it is wrong."""
+"""From Pulumi's config bag to the stack; stops before the first resource when it is wrong."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import pulumi
 from pulumi.runtime.config import CONFIG
-from pydantic import ValidationError
 
-from stacks.models import StackConfig
-
-_PREFIX = "trainstack:"
-
-
-def load_stack_config() -> StackConfig:
-    """The stack's config, or every mistake in it and no resource registered."""
-    try:
-        return parse_stack_config(CONFIG.get())
-    except ValidationError as error:
-        raise pulumi.RunError(describe(error, pulumi.get_stack())) from None
+from stacks.bag import blocks_of
+from stacks.validation import Report, Stack, stack_file, validate_blocks, validate_file
+from stacks.yaml_document import OURS, read_file
 
 
-def parse_stack_config(bag: Mapping[str, str]) -> StackConfig:
-    """`bag` maps `trainstack:<block>` to the block as JSON text."""
-    blocks = {
-        key.removeprefix(_PREFIX): json.loads(text)
-        for key, text in bag.items()
-        if key.startswith(_PREFIX)
-    }
-    return StackConfig.model_validate_json(json.dumps(blocks))
-
-
-def describe(error: ValidationError, stack: str) -> str:
-    problems = error.errors(include_url=False, include_context=False)
-    lines = [f"stacks/Pulumi.{stack}.yaml has {len(problems)} mistake(s); nothing was changed."]
-    for problem in problems:
-        path = ".".join(str(part) for part in problem["loc"]) or "the whole file"
-        found = problem["input"]
-        shown = (
-            f" (found {json.dumps(found)})" if isinstance(found, str | int | float | bool) else ""
+def load_stack() -> Stack:
+    """The stack, or every mistake in it and no resource registered."""
+    report = check_bag(CONFIG.get(), pulumi.get_stack())
+    if report.stack is None:
+        count = len(report.errors)
+        raise pulumi.RunError(
+            f"{report.file}: {count} mistake(s), nothing was changed\n{report.text()}"
         )
-        lines.append(f"  {_PREFIX}{path}: {problem['msg'].removeprefix('Value error, ')}{shown}")
-    return "\n".join(lines)
+    for warning in report.warnings:
+        pulumi.warn("\n".join(warning.lines(report.file)))
+    return report.stack
+
+
+def check_bag(bag: Mapping[str, str], stack: str) -> Report:
+    """The file tells lines and columns; the bag is what counts where the two differ.
+
+    They differ when config was given by `--config` or `--config-file`.
+    """
+    file = stack_file(stack)
+    blocks = {
+        key.removeprefix(OURS): _value(text) for key, text in bag.items() if key.startswith(OURS)
+    }
+    if file.is_file():
+        from_file = validate_file(file)
+        if from_file.stack is None or blocks_of(read_file(file))[0] == blocks:
+            return from_file
+    return validate_blocks(file, blocks)
+
+
+def _value(text: str) -> Any:
+    """Pulumi hands structures on as JSON and bare scalars as they are."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text

@@ -15,7 +15,7 @@ from rich.table import Table
 from tools.cluster import lifecycle
 from tools.cluster.instance import Instance, Mode, load_instance
 from tools.console import heading, say, step
-from tools.deploy import deploy, show_results
+from tools.deploy import STACK, deploy, require_valid, show_results
 from tools.errors import ToolError
 from tools.shell import (
     as_exports,
@@ -38,6 +38,7 @@ HOME = cluster_home(PROJECT)
 @app.command()
 def up() -> None:
     """Tools, cluster, `pulumi up` of stack local, and a look at what runs."""
+    require_valid(PROJECT, STACK)
     tools = ensure_toolchain()
     instance = _start(tools)
     if instance.mode is Mode.SIMULATED:

@@ -9,6 +9,9 @@ import sys
 import time
 from pathlib import Path
 
+from rich.markup import escape
+
+from stacks.validation import stack_file, validate_file
 from tools.cluster.instance import load_instance
 from tools.commands import output_of
 from tools.console import console, heading, say, step
@@ -21,8 +24,21 @@ STACK = "local"
 _WAIT_FOR_RUNS_SECONDS = 240
 
 
+def require_valid(project: Path, stack: str) -> None:
+    """Stop with every mistake of the stack file before cluster, state or plugins are touched."""
+    report = validate_file(stack_file(stack, project / "stacks"))
+    if report.errors or report.warnings:
+        say(escape(report.text()))
+    if report.stack is None:
+        raise ToolError(
+            f"{report.file} has {len(report.errors)} mistake(s); nothing was changed",
+            f"mend what is named above; make validate STACK={stack} checks it again",
+        )
+
+
 def deploy(project: Path, tools: Toolchain, stack: str = STACK) -> None:
     """`pulumi up` of one stack on its local state, after any mess of a killed run is cleared."""
+    require_valid(project, stack)
     link_assets(project, tools)
     environment = settings(project, tools)
     select_stack(project, environment, stack)

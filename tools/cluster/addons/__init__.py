@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import string
 from pathlib import Path
 
 from tools import pins
 from tools.cluster.instance import Instance, Mode
-from tools.cluster.simulation import SIMULATED_TYPES
 
 _FOLDER = Path(__file__).parent
 
 
 def manifests(instance: Instance) -> str:
-    real = ("coredns.yaml", "storage.yaml", "simulated-gpus.yaml")
-    simulated = ("storage.yaml", "simulated-gpus.yaml", "simulated-node.yaml")
+    real = ("coredns.yaml", "storage.yaml")
+    simulated = ("storage.yaml", "simulated-node.yaml")
     values = {
         "COREDNS": pins.COREDNS,
         "DNS_SERVICE_IP": instance.networks.dns_service_ip,
-        "SIMULATED_TYPES": json.dumps([simulated.name for simulated in SIMULATED_TYPES]),
     }
     files = real if instance.mode is Mode.REAL else simulated
     texts = [string.Template((_FOLDER / name).read_text()).substitute(values) for name in files]

@@ -1,0 +1,175 @@
+"""The whole check of a stack: every mistake in one run, and a stack only when there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from stacks.bag import blocks_of
+from stacks.checks import run_checks
+from stacks.checks.subject import Platform, Subject
+from stacks.mending import parse
+from stacks.mistakes import Mistake, Reported, in_words
+from stacks.models import GpuPool, Runtime, StackCluster, StackConfig, Trainer
+from stacks.rules import Rule
+from stacks.values import is_mapping
+from stacks.yaml_document import OURS, Document, read_file
+
+STACKS = FilePath(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A stack without mistakes, and the platform it stands on if that is another stack."""
+
+    config: StackConfig
+    platform: StackConfig | None = None
+
+    @property
+    def pools(self) -> tuple[GpuPool, ...]:
+        """The pools its jobs may use, whoever makes them."""
+        return self.platform.gpu_pools if self.platform is not None else self.config.gpu_pools
+
+    @property
+    def trainer(self) -> Trainer | None:
+        """What this stack installs; None: the platform has it."""
+        return self.config.trainer if self.platform is None else None
+
+    @property
+    def runtimes(self) -> tuple[Runtime, ...]:
+        """The runtimes this stack makes."""
+        return self.config.runtimes
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    file: str
+    errors: tuple[Reported, ...]
+    warnings: tuple[Reported, ...]
+    stack: Stack | None  # None when there are errors
+
+    def text(self) -> str:
+        lines = [
+            line for found in (*self.errors, *self.warnings) for line in found.lines(self.file)
+        ]
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "file": self.file,
+            "valid": self.stack is not None,
+            "errors": [found.as_json() for found in self.errors],
+            "warnings": [found.as_json() for found in self.warnings],
+        }
+
+
+def stack_file(stack: str, folder: FilePath = STACKS) -> FilePath:
+    return folder / f"Pulumi.{stack}.yaml"
+
+
+def validate_file(file: FilePath) -> Report:
+    document = read_file(file)
+    blocks, around = blocks_of(document)
+    mistakes = [*document.mistakes, *around]
+    if document.root is None:
+        return _report(file, document, mistakes, None)
+    return _validate(file, document, blocks, mistakes)
+
+
+def validate_blocks(file: FilePath, blocks: dict[str, Any]) -> Report:
+    """Config that did not come from the file, so it has paths but no lines."""
+    return _validate(file, Document(None, ()), blocks, [])
+
+
+def _validate(
+    file: FilePath, document: Document, blocks: dict[str, Any], mistakes: list[Mistake]
+) -> Report:
+    # A block that was refused as a whole is not missing too.
+    refused = any(mistake.rule in (Rule.SECRET_BLOCK, Rule.NOT_STRUCTURED) for mistake in mistakes)
+    mended = parse(blocks)
+    formal = [m for m in mended.mistakes if not (refused and m.rule is Rule.MISSING_KEY)]
+    platform = _platform(mended.config, file) if mended.sound(("cluster", "stack")) else None
+    subject = Subject(mended.config, mended.sound, platform)
+    found = [*mistakes, *formal, *run_checks(subject)]
+    wrong = [mistake for mistake in found if not mistake.rule.only_warns]
+    below = platform.config if platform is not None else None
+    return _report(file, document, found, Stack(mended.config, below) if not wrong else None)
+
+
+def _platform(config: StackConfig, file: FilePath) -> Platform | None:
+    if not isinstance(config.cluster, StackCluster):
+        return None
+    name = config.cluster.stack
+    below = stack_file(name, file.parent)
+    place = ("cluster", "stack")
+    if not below.is_file():
+        others = sorted(other.name[7:-5] for other in file.parent.glob("Pulumi.*.yaml"))
+        return Platform(
+            None,
+            Mistake(
+                rule=Rule.PLATFORM_MISSING,
+                path=place,
+                message=f"there is no stacks/{below.name}",
+                found=name,
+                allowed=", ".join(other for other in others if other != file.name[7:-5]),
+            ),
+        )
+    document = read_file(below)
+    blocks, _ = blocks_of(document)
+    cluster = blocks.get("cluster")
+    if below.resolve() == file.resolve() or (
+        is_mapping(cluster) and cluster.get("kind") == "stack"
+    ):
+        message = f"stack {name} stands on another stack itself"
+        own = Mistake(
+            rule=Rule.PLATFORM_ON_PLATFORM,
+            path=place,
+            message=message,
+            found=name,
+            allowed="a stack with a cluster of its own",
+        )
+        return Platform(None, own)
+    report = validate_file(below)
+    if report.stack is None:
+        broken = Mistake(
+            rule=Rule.PLATFORM_BROKEN,
+            path=place,
+            message=f"stacks/{below.name} has {len(report.errors)} mistake(s) itself",
+            found=name,
+            allowed=f"see make validate STACK={name}",
+        )
+        return Platform(None, broken)
+    return Platform(report.stack.config, None)
+
+
+def _report(
+    file: FilePath, document: Document, mistakes: list[Mistake], stack: Stack | None
+) -> Report:
+    tricks = {mistake.place for mistake in document.mistakes}
+    reported: list[Reported] = []
+    for mistake in mistakes:
+        path = mistake.path
+        full = ("config", f"{OURS}{path[0]}", *path[1:]) if path else ()
+        place = mistake.place or (document.place_of(full, mistake.at_key) if path else None)
+        if mistake.place is None and place in tricks:
+            continue  # what the YAML trick led to
+        where = in_words(path, document.names_along(full))
+        reported.append(Reported(mistake, place, where))
+
+    def order(found: Reported) -> tuple[bool, int, int, str]:
+        place = found.place
+        line, column = (place.line, place.column) if place is not None else (0, 0)
+        return place is None, line, column, found.where
+
+    reported.sort(key=order)
+    return Report(
+        file=_shown(file),
+        errors=tuple(found for found in reported if not found.mistake.rule.only_warns),
+        warnings=tuple(found for found in reported if found.mistake.rule.only_warns),
+        stack=stack,
+    )
+
+
+def _shown(file: FilePath) -> str:
+    return f"stacks/{file.name}" if file.parent.resolve() == STACKS.resolve() else str(file)
