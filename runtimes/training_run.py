@@ -42,6 +42,9 @@ def training_run(
     name = f"{job.name}-{content_hash(unnamed, code, job.run)}"
     labels = {**MANAGED, "trainstack.io/tenant": tenant.name, "trainstack.io/job": job.name}
     metadata = {"name": name, "namespace": tenant.name, "labels": labels}
+    # A TrainJob that waits for its JobSet to be gone is still reconciled: Trainer 2.3.0 makes the
+    # JobSet anew, over and over. So the TrainJob goes first, and the rest follows.
+    first = {"pulumi.com/deletionPropagationPolicy": "background"}
     config_map = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -55,7 +58,7 @@ def training_run(
         train_job={
             "apiVersion": TRAINER_API,
             "kind": "TrainJob",
-            "metadata": metadata,
+            "metadata": {**metadata, "annotations": first},
             "spec": _spec(tenant, job, fitting, name, pools_are_ours),
         },
     )

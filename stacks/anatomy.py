@@ -62,6 +62,14 @@ def part_at(path: Path, blocks: Any) -> Part | None:
     return part
 
 
+def key_part_at(path: Path, blocks: Any) -> Part | None:
+    """What a key of a map with free names may be."""
+    around = part_at(path[:-1], blocks)
+    if around is None or get_origin(around.annotation) is not dict:
+        return None
+    return _unwrap(get_args(around.annotation)[0], (), False)
+
+
 def keys_of(part: Part, value: Any) -> list[str]:
     """The keys a mapping may have at this place."""
     model = _chosen(part, value)

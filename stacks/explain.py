@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from stacks.anatomy import Part, keys_of, part_at, tag_of
+from stacks.anatomy import Part, key_part_at, keys_of, part_at, tag_of
 from stacks.mistakes import Mistake, Path, as_yaml
 from stacks.nearest import closest, odd_character, without_look_alikes
 from stacks.rules import Rule
@@ -66,7 +66,11 @@ class _Problem:
 
 
 def explain(error: ValidationError, blocks: dict[str, Any]) -> Iterator[Mistake]:
-    mistakes = [_explain(problem, blocks) for problem in error.errors(include_url=False)]
+    mistakes = [
+        _explain(problem, blocks)
+        for problem in error.errors(include_url=False)
+        if not _follows_from_its_items(problem)
+    ]
     meant = {(*m.path[:-1], near) for m in mistakes if m.rule in _MISSPELLED for near in m.nearest}
     for mistake in mistakes:
         if mistake.rule is not Rule.MISSING_KEY or mistake.path not in meant:
@@ -92,6 +96,13 @@ def path_of(problem: ErrorDetails, blocks: Any) -> tuple[Path, bool]:
     return tuple(path), problem["type"] in ("extra_forbidden", "missing")
 
 
+def _follows_from_its_items(problem: ErrorDetails) -> bool:
+    """Pydantic counts only right items, so that a list with a wrong one may seem too short."""
+    if problem["type"] != "too_short" or not is_list(problem["input"]):
+        return False
+    return len(problem["input"]) >= problem.get("ctx", {}).get("min_length", 0)
+
+
 def training_scripts() -> list[str]:
     files = (file for file in TRAINING_FOLDER.rglob("*.py") if not file.name.startswith("__"))
     return sorted(str(file.relative_to(TRAINING_FOLDER)) for file in files)
@@ -104,7 +115,7 @@ def _explain(details: ErrorDetails, blocks: dict[str, Any]) -> Mistake:
         path=path,
         at_key=at_key,
         found=details["input"],
-        part=part_at(path, blocks),
+        part=key_part_at(path, blocks) if details["loc"][-1] == "[key]" else part_at(path, blocks),
         text=details["msg"],
         context=details.get("ctx", {}),
         blocks=blocks,
@@ -207,7 +218,7 @@ def _wrong_form(problem: _Problem) -> Mistake:
         at_key=problem.at_key,
         message=odd if odd is not None else "not of the form this takes",
         found=problem.found,
-        allowed=problem.words or "letters, digits and underscores; does not begin with a digit",
+        allowed=problem.words,
         nearest=(mended,) if odd is not None and mended not in (problem.found, "") else (),
         write=problem.line(problem.example) if pasted else "",
     )

@@ -84,9 +84,9 @@ def shapes_with(gpu_text: str) -> list[GpuShape]:
 def nearest_shapes(text: str, count: int = 3) -> list[str]:
     """Same family by closeness of size; otherwise the names that look most alike."""
     family, _, size = text.strip().lower().partition(".")
-    relatives = [name for name in catalogue() if name.startswith(f"{family}.")]
-    wanted = _SIZE.fullmatch(size)
-    if relatives and wanted:
+    relatives = [name for name in catalogue() if re.match(rf"{re.escape(family)}[.-]", name)]
+    if relatives:
+        wanted = _SIZE.fullmatch(size)
         return sorted(relatives, key=lambda name: _size_distance(name, wanted))[:count]
     return difflib.get_close_matches(text.strip().lower(), catalogue(), count, cutoff=0.5)
 
@@ -99,18 +99,20 @@ def nearest_gpu_texts(text: str, count: int = 3) -> list[str]:
         return [canonical[compact]]
     parsed = _GPU_TEXT.fullmatch(compact)
     if parsed:
-        wanted = int(parsed.group(1))
-        same_gpu = [offer for low, offer in canonical.items() if low.endswith(f"x{parsed[2]}")]
-        if same_gpu:
-            return sorted(same_gpu, key=lambda offer: abs(int(offer.split("x")[0]) - wanted))[
-                :count
-            ]
+        wanted, gpu = int(parsed[1]), parsed[2]
+        same = [
+            o for low, o in canonical.items() if re.fullmatch(rf"\d+x{re.escape(gpu)}(-.+)?", low)
+        ]
+        if same:
+            return sorted(same, key=lambda offer: abs(int(offer.split("x")[0]) - wanted))[:count]
     close = difflib.get_close_matches(compact, canonical, count, cutoff=0.4)
     return [canonical[low] for low in close]
 
 
-def _size_distance(name: str, wanted: re.Match[str]) -> tuple[float, str]:
+def _size_distance(name: str, wanted: re.Match[str] | None) -> tuple[float, str]:
     size = _SIZE.fullmatch(name.partition(".")[2])
     if size is None:  # metal
         return math.inf, name
-    return abs(math.log(int(size[1] or 1) / int(wanted[1] or 1))), name
+    return abs(
+        math.log(int(size[1] or 1) / (int(wanted[1] or 1) if wanted is not None else 1))
+    ), name

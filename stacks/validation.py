@@ -17,6 +17,12 @@ from stacks.values import is_mapping
 from stacks.yaml_document import OURS, Document, read_file
 
 STACKS = FilePath(__file__).parent
+_INSTEAD_OF_A_BLOCK = (
+    Rule.NO_CONFIG,
+    Rule.NOT_STRUCTURED,
+    Rule.SECRET_BLOCK,
+    Rule.WRONG_NAMESPACE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,7 @@ def _validate(
     file: FilePath, document: Document, blocks: dict[str, Any], mistakes: list[Mistake]
 ) -> Report:
     # A block that was refused as a whole is not missing too.
-    refused = any(mistake.rule in (Rule.SECRET_BLOCK, Rule.NOT_STRUCTURED) for mistake in mistakes)
+    refused = any(mistake.rule in _INSTEAD_OF_A_BLOCK for mistake in mistakes)
     mended = parse(blocks)
     formal = [m for m in mended.mistakes if not (refused and m.rule is Rule.MISSING_KEY)]
     platform = _platform(mended.config, file) if mended.sound(("cluster", "stack")) else None
@@ -146,7 +152,7 @@ def _platform(config: StackConfig, file: FilePath) -> Platform | None:
 def _report(
     file: FilePath, document: Document, mistakes: list[Mistake], stack: Stack | None
 ) -> Report:
-    tricks = {mistake.place for mistake in document.mistakes}
+    tricks = {mistake.place for mistake in document.mistakes if mistake.place is not None}
     reported: list[Reported] = []
     for mistake in mistakes:
         path = mistake.path

@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from training.kube import Kube
@@ -29,7 +30,7 @@ def status(
     if as_json:
         print(json.dumps([asdict(run) for run in runs], indent=1))
     elif runs:
-        Console().print(runs_table(runs))
+        show(runs_table(runs))
     else:
         print("no runs; a stack file declares them under trainstack:tenants")
 
@@ -67,6 +68,14 @@ def runs_table(runs: list[Run]) -> Table:
         cells += [run.hardware, str(run.restarts), age(run.age_seconds), escape(safe(run.reason))]
         table.add_row(*cells)
     return table
+
+
+def show(table: Table) -> None:
+    """Names are never cut: on a narrow screen lines wrap instead."""
+    console = Console()
+    needed = Measurement.get(console, console.options.update(max_width=1000), table).minimum
+    console.width = max(console.width, needed)
+    console.print(table)
 
 
 def age(seconds: int) -> str:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from runtimes.training_run import pytorch_setup, training_run
+from runtimes.tenant import tenant_objects
+from runtimes.training_run import TrainingRunManifests, training_run
 from runtimes.training_runtime import cluster_training_runtime, explain_failure
-from stacks.models import Job, Runtime, Tenant
+from stacks.models import GpuPool, Job, Runtime, Tenant
 
 CHECKOUT = Path(__file__).parents[2]
 SETUP = CHECKOUT / "training" / "setup" / "setup_pytorch_env.sh"
@@ -60,7 +61,9 @@ def test_failure_classes_are_explained_in_words() -> None:
 
 
 def test_same_content_same_name(folder: Path) -> None:
-    assert training_run(tenant(), job(), folder) == training_run(tenant(), job(), folder)
+    assert training_run(tenant(), job(), folder=folder) == training_run(
+        tenant(), job(), folder=folder
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,21 +80,22 @@ def test_same_content_same_name(folder: Path) -> None:
     ids=lambda change: next(iter(change)),
 )
 def test_any_change_of_the_job_is_another_run(change: dict[str, Any], folder: Path) -> None:
-    before = training_run(tenant(), job(), folder).name
-    assert training_run(tenant(), job(**change), folder).name != before
+    before = training_run(tenant(), job(), folder=folder).name
+    assert training_run(tenant(), job(**change), folder=folder).name != before
 
 
 def test_a_change_of_the_code_or_the_storage_is_another_run(folder: Path) -> None:
-    before = training_run(tenant(), job(), folder).name
+    before = training_run(tenant(), job(), folder=folder).name
     stored = tenant(storage={"checkpoints": "1Gi"})
-    assert training_run(stored, job(), folder).name != before
+    assert training_run(stored, job(), folder=folder).name != before
     (folder / "spirals_ddp.py").write_text("print('ho')")
-    assert training_run(tenant(), job(), folder).name != before
+    assert training_run(tenant(), job(), folder=folder).name != before
 
 
 def test_the_code_reaches_the_pod_byte_for_byte(folder: Path) -> None:
-    run = training_run(tenant(), job(), folder)
+    run = training_run(tenant(), job(), folder=folder)
     original = (folder / "spirals_ddp.py").read_bytes()
+    assert run.code is not None
     assert run.code["data"]["spirals_ddp.py"].encode() == original
     assert run.code["immutable"] is True
     assert run.code["metadata"]["name"] == run.name == run.train_job["metadata"]["name"]
@@ -99,24 +103,111 @@ def test_the_code_reaches_the_pod_byte_for_byte(folder: Path) -> None:
 
 def test_each_argument_stays_one_argument(folder: Path) -> None:
     odd = ["--note", "a b; $(rm -rf /) `x` \"'\n", "", "${HOME}"]
-    trainer = training_run(tenant(), job(args=odd), folder).train_job["spec"]["trainer"]
+    trainer = training_run(tenant(), job(args=odd), folder=folder).train_job["spec"]["trainer"]
     assert trainer["command"] == ["torchrun", "/workspace/scripts/spirals_ddp.py", *odd]
     assert "args" not in trainer
 
 
 def test_trainer_is_always_there_and_cpu_is_never_limited(folder: Path) -> None:
-    spec = training_run(tenant(), job(), folder).train_job["spec"]
+    spec = training_run(tenant(), job(), folder=folder).train_job["spec"]
     assert spec["trainer"]["numNodes"] == 2
-    assert spec["trainer"]["numProcPerNode"] == 1
+    assert "numProcPerNode" not in spec["trainer"]  # auto: Trainer decides
     given = {"cpu": "2", "memory": "4Gi"}
-    limited = training_run(tenant(), job(resources=given), folder).train_job["spec"]["trainer"]
+    limited = training_run(tenant(), job(resources=given), folder=folder).train_job["spec"][
+        "trainer"
+    ]
     assert limited["resourcesPerNode"] == {"requests": given, "limits": {"memory": "4Gi"}}
 
 
-def test_checkpoints_have_a_folder_of_the_run(folder: Path) -> None:
-    run = training_run(tenant(storage={"checkpoints": "1Gi"}), job(), folder)
+def pool(**fields: Any) -> GpuPool:
+    required = {"name": "l40s-8", "shape": "g6e.48xlarge", "zones": ["us-east-2a"], "maxGpus": 32}
+    return GpuPool.model_validate_json(json.dumps({**required, **fields}))
+
+
+def pod_of(run: TrainingRunManifests) -> dict[str, Any]:
     patch = run.train_job["spec"]["runtimePatches"][0]["trainingRuntimeSpec"]["template"]["spec"]
-    pod = patch["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    return patch["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+
+
+def test_a_gpu_job_asks_for_whole_nodes_of_its_pool() -> None:
+    run = training_run(tenant(), job(pool="l40s-8"), [pool(efa=True)])
+    devices = {"nvidia.com/gpu": "8", "vpc.amazonaws.com/efa": "4"}
+    trainer = run.train_job["spec"]["trainer"]
+    assert trainer["resourcesPerNode"] == {"requests": devices, "limits": devices}
+    pod = pod_of(run)
+    assert pod["nodeSelector"] == {
+        "node.kubernetes.io/instance-type": "g6e.48xlarge",
+        "topology.kubernetes.io/zone": "us-east-2a",
+        "trainstack.io/pool": "l40s-8",
+    }
+    assert pod["tolerations"][0]["key"] == "nvidia.com/gpu"
+    assert "affinity" not in pod
+
+
+def test_a_gpu_job_may_use_any_pool_that_has_its_gpus() -> None:
+    pools = [
+        pool(),
+        pool(name="spot", zones=["us-east-2b"], weight=50),
+        pool(name="t", gpu=None, shape="g4dn.xlarge"),
+    ]
+    pod = pod_of(training_run(tenant(), job(gpu="8xL40S"), pools))
+    assert pod["nodeSelector"] == {"node.kubernetes.io/instance-type": "g6e.48xlarge"}
+    required = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    expressions = required["nodeSelectorTerms"][0]["matchExpressions"]
+    assert {e["key"]: e["values"] for e in expressions} == {
+        "topology.kubernetes.io/zone": ["us-east-2a", "us-east-2b"],
+        "trainstack.io/pool": ["l40s-8", "spot"],
+    }
+
+
+def test_nodes_that_others_made_are_known_by_their_shape_only() -> None:
+    run = training_run(tenant(), job(pool="l40s-8"), [pool()], pools_are_ours=False)
+    assert "trainstack.io/pool" not in pod_of(run)["nodeSelector"]
+
+
+def test_code_from_git_is_cloned_by_a_constant_program() -> None:
+    git = {"repo": "https://git.example.com/a.git", "ref": "v1", "script": "a/train.py"}
+    run = training_run(tenant(), job(script=None, git=git))
+    assert run.code is None
+    assert run.train_job["spec"]["trainer"]["command"] == ["torchrun", "/workspace/code/a/train.py"]
+    clone = pod_of(run)["initContainers"][0]
+    assert {e["name"]: e["value"] for e in clone["env"]}["GIT_SYNC_BRANCH"] == "v1"
+    assert "example" not in " ".join(clone["command"])
+
+
+def test_secrets_are_references() -> None:
+    reference = {"HF_TOKEN": {"secret": "hub", "key": "token"}}
+    environment = training_run(tenant(), job(secretEnv=reference)).train_job["spec"]["trainer"]
+    key = {"name": "hub", "key": "token"}
+    assert environment["env"] == [{"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": key}}]
+
+
+def test_spot_safe_does_not_count_a_lost_node() -> None:
+    failure = {"class": "spot-safe", "maxRestarts": 3}
+    job_set = cluster_training_runtime(runtime(failure=failure))["spec"]["template"]["spec"]
+    rule = job_set["failurePolicy"]["rules"][0]
+    assert rule["action"] == "RestartJobSetAndIgnoreMaxRestarts"
+    assert rule["onJobFailureReasons"] == ["PodFailurePolicy"]
+    batch = job_set["replicatedJobs"][0]["template"]["spec"]
+    condition = batch["podFailurePolicy"]["rules"][0]["onPodConditions"][0]
+    assert condition == {"type": "DisruptionTarget", "status": "True"}
+
+
+def test_a_quota_names_what_it_limits() -> None:
+    objects = tenant_objects(tenant(quota={"gpus": 16, "cpu": "8", "memory": "1Ti", "jobs": 0}))
+    quota = next(item for item in objects if item["kind"] == "ResourceQuota")
+    assert quota["spec"]["hard"] == {
+        "requests.nvidia.com/gpu": "16",
+        "requests.cpu": "8",
+        "requests.memory": "1Ti",
+        "count/trainjobs.trainer.kubeflow.org": "0",
+    }
+    assert [item["kind"] for item in tenant_objects(tenant())] == ["ConfigMap"]
+
+
+def test_checkpoints_have_a_folder_of_the_run(folder: Path) -> None:
+    run = training_run(tenant(storage={"checkpoints": "1Gi"}), job(), folder=folder)
+    pod = pod_of(run)
     mounts = {mount["name"]: mount for mount in pod["containers"][0]["volumeMounts"]}
     assert mounts["checkpoints"]["subPath"] == f"runs/{run.name}"
     environment = run.train_job["spec"]["trainer"]["env"]
@@ -124,12 +215,12 @@ def test_checkpoints_have_a_folder_of_the_run(folder: Path) -> None:
 
 
 def test_pod_names_fit_the_name_budget(folder: Path) -> None:
-    run = training_run(tenant(), job(name="a" * 37, nodes=512), folder)
+    run = training_run(tenant(), job(name="a" * 37, nodes=512), folder=folder)
     assert len(f"{run.name}-node-0-511-abcde") <= 63
 
 
 def test_the_setup_script_translates_trainers_variables() -> None:
-    manifest = pytorch_setup(tenant())
+    manifest = tenant_objects(tenant())[0]
     assert manifest["metadata"]["name"] == "pytorch-pet-setup"
     assert manifest["data"]["setup_pytorch_env.sh"] == SETUP.read_text()
     given = {"PET_NODE_RANK": "1", "PET_NNODES": "2", "PET_MASTER_ADDR": "run-node-0-0.run"}

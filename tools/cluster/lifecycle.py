@@ -193,9 +193,6 @@ def _wait_until_ready(instance: Instance, tools: Toolchain, images: list[Image])
         _wait(instance, "the controller manager", default_account_exists, 60)
     _import_images(instance, images)
     with step("cluster services"):
-        crds = str(tools.assets / "crds" / "karpenter")
-        _apply(instance, tools, "-f", crds)
-        kubectl(instance, tools, "wait", "--for=condition=Established", "-f", crds)
         _apply(instance, tools, "-f", "-", text=manifests(instance))
     if instance.mode is Mode.REAL:
         with step("real node and the pods that serve it"):

@@ -95,6 +95,9 @@ def _kubelet(instance: Instance) -> dict[str, object]:
         "cgroupDriver": "cgroupfs",
         "cgroupRoot": f"/{instance.namespace}",
         "failSwapOn": False,
+        # Mounted Secrets follow at this pace. The managers make their webhook certificates after
+        # they start, and were not ready for up to two minutes with the default of one.
+        "syncFrequency": "5s",
         "containerRuntimeEndpoint": f"unix://{CONTAINERD_SOCKET}",
         "clusterDNS": [instance.networks.dns_service_ip],
         "clusterDomain": "cluster.local",

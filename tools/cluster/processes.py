@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,16 @@ def _node(instance: Instance, tools: Toolchain) -> list[Process]:
     ]
 
 
+def _karpenters_crds(instance: Instance, tools: Toolchain) -> list[str]:
+    """Karpenter that starts before its CRDs works half: it starts nodes and never ends them."""
+    kubectl = [tools.tool("kubectl"), f"--kubeconfig={instance.pki}/admin.kubeconfig"]
+    crds = str(tools.assets / "crds" / "karpenter")
+    options = ["--server-side", "--force-conflicts", "--field-manager=trainstack-cluster"]
+    apply = [*kubectl, "apply", *options, "-f", crds]
+    wait = [*kubectl, "wait", "--for=condition=Established", "--timeout=30s", "-f", crds]
+    return ["sh", "-c", f"{shlex.join(apply)} && {shlex.join(wait)}"]
+
+
 def _simulation(instance: Instance, tools: Toolchain) -> list[Process]:
     ports, admin = instance.ports, instance.pki / "admin.kubeconfig"
     return [
@@ -177,6 +188,7 @@ def _simulation(instance: Instance, tools: Toolchain) -> list[Process]:
                 f"--server-address={instance.api_ip}:{ports.kwok}",
                 "--node-lease-duration-seconds=40",
             ],
+            ready=_karpenters_crds(instance, tools),
         ),
         Process(
             "karpenter",
