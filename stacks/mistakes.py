@@ -14,6 +14,7 @@ from stacks.values import is_list, is_mapping
 
 Path = tuple[str | int, ...]
 _NOTHING = object()
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _LONGEST_SHOWN = 120
 # Text that needs no quotes anywhere in YAML, flow lists included.
 _PLAIN_TEXT = re.compile(r"[A-Za-z0-9/~_][A-Za-z0-9/~_.@:+=-]*(?<!:)")
@@ -110,12 +111,26 @@ def as_yaml(value: Any) -> str:
     """One line of YAML that reads back as `value` with any reader."""
     if isinstance(value, str):
         plain = _PLAIN_TEXT.fullmatch(value) is not None and reads_as_itself(value)
-        return value if plain else json.dumps(value)
+        return value if plain else _quoted(value)
     if is_list(value):
         return "[" + ", ".join(as_yaml(item) for item in value) + "]"
     if is_mapping(value):
         return "{" + ", ".join(f"{as_yaml(k)}: {as_yaml(v)}" for k, v in value.items()) + "}"
     return json.dumps(value)
+
+
+def _quoted(text: str) -> str:
+    """Double-quoted YAML; JSON's pairs of surrogates are no YAML, so wide escapes are our own."""
+
+    def escaped(character: str) -> str:
+        if character in _ESCAPES:
+            return _ESCAPES[character]
+        if character.isprintable():
+            return character
+        code = ord(character)
+        return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+    return f'"{"".join(escaped(character) for character in text)}"'
 
 
 def _plain(value: Any) -> Any:
