@@ -9,26 +9,19 @@ from typing import Any
 from runtimes.gpu_pool import GPU_TOLERATION, POOL_LABEL
 from runtimes.manifest import Manifest
 from runtimes.tenant import CHECKPOINT_CLAIM, PYTORCH_SETUP
+from runtimes.training_runtime import GIT_CLONE, REPOSITORY_FOLDER
 from stacks.models import Git, GpuPool, Job, Tenant
 
 # Where things are inside a training container.
 _SCRIPT_FOLDER = "/workspace/scripts"
-_REPOSITORY_FOLDER = "/workspace/code"
 _SETUP_FOLDER = "/shared"
 CHECKPOINT_FOLDER = "/checkpoints"
-
-# A constant program; what differs comes by environment and is always quoted.
-_CLONE = (
-    'git init --quiet "$CODE_FOLDER" && cd "$CODE_FOLDER" && '
-    'git fetch --quiet --depth 1 -- "$GIT_SYNC_REPO" "$GIT_SYNC_BRANCH" && '
-    "git -c advice.detachedHead=false checkout --quiet FETCH_HEAD && git log -1 --oneline"
-)
 
 
 def script_path(job: Job) -> str:
     """The training script as the container sees it."""
     if job.git is not None:
-        return f"{_REPOSITORY_FOLDER}/{job.git.script}"
+        return f"{REPOSITORY_FOLDER}/{job.git.script}"
     assert job.script is not None, "a check makes sure of one of them"
     return f"{_SCRIPT_FOLDER}/{PurePosixPath(job.script).name}"
 
@@ -46,7 +39,7 @@ def node_pod(
     if job.git is None:
         mount("code", {"configMap": {"name": run}}, _SCRIPT_FOLDER, readOnly=True)
     else:
-        mount("code", {"emptyDir": {}}, _REPOSITORY_FOLDER)
+        mount("code", {"emptyDir": {}}, REPOSITORY_FOLDER)
     mount("setup", {"configMap": {"name": PYTORCH_SETUP}}, _SETUP_FOLDER, readOnly=True)
     if tenant.storage.checkpoints is not None:
         # Each run has a folder of its own: a restart finds its checkpoints, a new run starts anew.
@@ -68,17 +61,12 @@ def node_pod(
 
 
 def _clone(git: Git) -> Manifest:
-    environment = {
-        "CODE_FOLDER": _REPOSITORY_FOLDER,
-        "GIT_SYNC_REPO": git.repo,
-        "GIT_SYNC_BRANCH": git.ref,
-    }
+    """What the runtime's clone step is told; a patch may not bring containers of its own."""
+    environment = {"GIT_SYNC_REPO": git.repo, "GIT_SYNC_BRANCH": git.ref}
     return {
-        "name": "git-clone",
-        "image": git.image,
-        "command": ["sh", "-euc", _CLONE],
+        "name": GIT_CLONE,
         "env": [{"name": name, "value": value} for name, value in environment.items()],
-        "volumeMounts": [{"name": "code", "mountPath": _REPOSITORY_FOLDER}],
+        "volumeMounts": [{"name": "code", "mountPath": REPOSITORY_FOLDER}],
     }
 
 

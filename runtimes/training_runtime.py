@@ -5,6 +5,19 @@ from __future__ import annotations
 from runtimes.manifest import MANAGED, TRAINER_API, Manifest
 from stacks.models import FailFast, GangRestart, Runtime, SpotSafe
 
+GIT_CLONE = "git-clone"
+REPOSITORY_FOLDER = "/workspace/code"
+# A constant program: what differs comes by environment and is always quoted. A job with a script
+# of its own names no repository, and the step is over at once.
+_CLONE = """\
+[ -n "${GIT_SYNC_REPO:-}" ] || exit 0
+git init --quiet "$CODE_FOLDER"
+cd "$CODE_FOLDER"
+git fetch --quiet --depth 1 -- "$GIT_SYNC_REPO" "$GIT_SYNC_BRANCH"
+git -c advice.detachedHead=false checkout --quiet FETCH_HEAD
+git log -1 --oneline
+"""
+
 
 def cluster_training_runtime(runtime: Runtime) -> Manifest:
     """The runtime with its failure policy where JobSet reads it: beside `replicatedJobs`."""
@@ -67,6 +80,18 @@ def _disruption_policy(runtime: Runtime) -> Manifest:
     return {"podFailurePolicy": {"rules": [rule]}}
 
 
+def _clone_step(runtime: Runtime) -> Manifest:
+    if runtime.git_image is None:
+        return {}
+    step = {
+        "name": GIT_CLONE,
+        "image": runtime.git_image,
+        "command": ["sh", "-euc", _CLONE],
+        "env": [{"name": "CODE_FOLDER", "value": REPOSITORY_FOLDER}],
+    }
+    return {"initContainers": [step]}
+
+
 def _job_template(runtime: Runtime) -> Manifest:
     return {
         # Without this label Trainer ignores numNodes and injects no environment.
@@ -81,6 +106,7 @@ def _job_template(runtime: Runtime) -> Manifest:
             "template": {
                 "spec": {
                     "restartPolicy": "Never",
+                    **_clone_step(runtime),
                     "containers": [{"name": "node", "image": runtime.image}],
                 }
             },

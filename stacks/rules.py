@@ -91,6 +91,7 @@ class Rule(StrEnum):
     ZONE_OUTSIDE_POOL = "zone-outside-pool", "a job's zone is one of its pool's"
     ZONE_NEEDED = "zone-needed", "a gang with EFA stays in one zone"
     CODE = "code", "a job gives exactly one of `script` and `git`"
+    NO_GIT = "no-git", "a job with `git` uses a runtime with a `gitImage`"
     SECRET_IN_CLEAR = "secret-in-clear", "what is named like a secret is a reference"
     VARIABLE_TWICE = "variable-twice", "a variable is in `env` or in `secretEnv`"
     PROCESSES_OVER_GPUS = "processes-over-gpus", "no more processes on a node than it has GPUs"

@@ -75,34 +75,34 @@ def pools(draw: DrawFn, name: str, kind: str) -> Blocks:
 
 
 @st.composite
-def runtimes(draw: DrawFn, name: str) -> Blocks:
-    limit = st.integers(0, 1000)
-    failure = draw(
-        st.one_of(
-            st.just({"class": "fail-fast"}),
-            st.builds(lambda n: {"class": "gang-restart", "maxRestarts": n}, limit),
-            st.builds(lambda n: {"class": "spot-safe", "maxRestarts": n}, limit),
-        )
-    )
+def runtimes(draw: DrawFn, name: str, git: bool) -> Blocks:
+    kind = draw(st.sampled_from(["fail-fast", "gang-restart", "spot-safe"]))
+    failure: Blocks = {"class": kind}
+    if kind != "fail-fast" and draw(st.booleans()):
+        failure["maxRestarts"] = draw(st.integers(0, 1000))
     image = st.sampled_from(["a:1", "r.example.com:5000/a/b:v1", "x@sha256:" + "a" * 64])
-    required = {"name": name, "framework": "torch"}
+    required = {"name": name, "framework": "torch"} | ({"gitImage": "git:1"} if git else {})
     return with_some(draw, required, {"failure": st.just(failure), "image": image})
 
 
 @st.composite
 def jobs(draw: DrawFn, name: str, runtime_names: list[str], pool_names: list[str]) -> Blocks:
+    """The first runtime of a stack can clone repositories."""
     git = {"repo": "https://git.example.com/a.git", "ref": "v1.0/x", "script": "a/b.py"}
-    code = draw(st.sampled_from([{"script": "spirals_ddp.py"}, {"git": git}]))
+    runtime = draw(st.sampled_from(runtime_names))
+    script: Blocks = {"script": "spirals_ddp.py"}
+    can_clone = runtime == runtime_names[0]
+    code = draw(st.sampled_from([script, {"git": git}])) if can_clone else script
     required: Blocks = {
         "name": name,
-        "runtime": draw(st.sampled_from(runtime_names)),
+        "runtime": runtime,
         "nodes": draw(st.integers(1, 512)),
         **code,
     }
     on_pool = bool(pool_names) and draw(st.booleans())
     if on_pool:
         required["pool"] = draw(st.sampled_from(pool_names))
-    reference = st.builds(lambda name: {"secret": name, "key": "a.b_c-d"}, LABELS)
+    reference = st.fixed_dictionaries({"secret": LABELS, "key": st.just("a.b_c-d")})
     optional: dict[str, SearchStrategy[Any]] = {
         "processesPerNode": st.one_of(st.just("auto"), st.just(1)),
         "args": st.lists(TEXTS, max_size=4),
@@ -152,7 +152,7 @@ def stacks(draw: DrawFn) -> Blocks:
     blocks: Blocks = {
         "cluster": cluster,
         "gpuPools": [draw(pools(name, cluster["kind"])) for name in pool_names],
-        "runtimes": [draw(runtimes(name)) for name in runtime_names],
+        "runtimes": [draw(runtimes(name, name == runtime_names[0])) for name in runtime_names],
         "tenants": [draw(tenants(name, runtime_names, pool_names)) for name in tenant_names],
     }
     return dict(draw(st.permutations(list(blocks.items()))))

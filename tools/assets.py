@@ -19,14 +19,15 @@ from tools.golang import MODULES, Go
 _TRAINER = "github.com/kubeflow/trainer/v2"
 _JOBSET = "sigs.k8s.io/jobset"
 _KARPENTER = "sigs.k8s.io/karpenter"
+_KARPENTER_AWS = "github.com/aws/karpenter-provider-aws"
 _KWOK = "sigs.k8s.io/kwok"
 _PULUMI_SDK = "github.com/pulumi/pulumi/sdk/v3"
 
 
 def folder() -> Path:
-    """`charts/`, `crds/trainer/`, `crds/karpenter/`, `kwok-stages/`, `pulumi/`."""
+    """`charts/`, `crds/` of Trainer and of both Karpenters, `kwok-stages/`, `pulumi/`."""
     digest = hashlib.sha256(Path(__file__).read_bytes())
-    for module in ("controllers", "pulumi-cli"):
+    for module in ("controllers", "karpenter-aws", "pulumi-cli"):
         digest.update((MODULES / module / "go.mod").read_bytes())
     return cache_root() / "assets" / f"trainer-{pins.TRAINER}-{digest.hexdigest()[:12]}"
 
@@ -47,6 +48,8 @@ def collect(go: Go) -> Path:
             [karpenter / "kwok" / "charts" / "crds", karpenter / "kwok" / "apis" / "crds"],
             aside / "crds" / "karpenter",
         )
+        provider = go.module_folder(_KARPENTER_AWS, MODULES / "karpenter-aws")
+        _crds([provider / "pkg" / "apis" / "crds"], aside / "crds" / "karpenter-aws")
         _stages(go.module_folder(_KWOK, controllers), aside / "kwok-stages")
         _pulumi_scripts(go.module_folder(_PULUMI_SDK, MODULES / "pulumi-cli"), aside / "pulumi")
 

@@ -15,6 +15,7 @@ TRAINER = "2.3.0"
 JOBSET = "0.12.0"
 # Karpenter's kwok provider lives in the core module; 1.14.0 stands beside AWS provider 1.14.1.
 KARPENTER = "1.14.0"
+KARPENTER_AWS = "1.14.1"
 KWOK = "0.8.0"
 # The newest CLI whose module can be had; the Python SDK in requirements.in carries the same number.
 PULUMI = "3.259.0"

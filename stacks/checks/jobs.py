@@ -19,6 +19,7 @@ _SECRET_NAME = re.compile(
 
 def check(subject: Subject) -> Iterator[Mistake]:
     known = sorted({runtime.name for runtime in subject.runtimes})
+    without_git = {runtime.name for runtime in subject.runtimes if runtime.git_image is None}
     for path, tenant in subject.tenants():
         for number, name in enumerate(tenant.allowed_runtimes or ()):
             yield from _runtime_exists(subject, (*path, "allowedRuntimes", number), name, known)
@@ -28,6 +29,15 @@ def check(subject: Subject) -> Iterator[Mistake]:
         yield from _environment(subject, path, job)
         yield from _runtime_exists(subject, (*path, "runtime"), job.runtime, known)
         yield from _runtime_allowed(subject, placed)
+        if job.git is not None and job.runtime in without_git:
+            yield Mistake(
+                rule=Rule.NO_GIT,
+                path=(*path, "git"),
+                at_key=True,
+                message=f"runtime {job.runtime} cannot clone a repository",
+                allowed="a runtime with a gitImage",
+                write="gitImage: alpine/git:2.49.1",
+            )
 
 
 def _code(subject: Subject, path: Path, job: Job) -> Iterator[Mistake]:

@@ -16,7 +16,6 @@ from stacks.scalars import (
     GitRef,
     GitUrl,
     GpuText,
-    ImageName,
     JobName,
     Memory,
     PoolName,
@@ -41,7 +40,7 @@ class Resources(Spec):
 
 
 class Git(Spec):
-    """Code from a git repository, cloned before training starts."""
+    """Code from a git repository, cloned before training starts. Its runtime has a `gitImage`."""
 
     repo: GitUrl
     """The repository."""
@@ -49,8 +48,6 @@ class Git(Spec):
     """Branch, tag or commit."""
     script: RepositoryFile
     """The file to run, from the top of the repository."""
-    image: ImageName = "alpine/git:2.49.1"
-    """Image with git, for the step that clones."""
 
 
 class SecretReference(Spec):

@@ -56,5 +56,8 @@ class Runtime(Spec):
     """Framework; Trainer sets up its rendezvous and the Kubeflow SDK lists runtimes by it."""
     image: ImageName = "pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime"
     """Container image of every node."""
+    git_image: ImageName | None = None
+    """Image with git. With it, jobs may bring code from a repository: a step before training
+    clones it."""
     failure: Failure = GangRestart.model_validate({"class": "gang-restart"})
     """What happens when a worker fails."""

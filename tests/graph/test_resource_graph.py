@@ -16,6 +16,10 @@ CHECKOUT = Path(__file__).parents[2]
 _PROGRAM = Path(__file__).with_name("print_graph.py")
 LOCAL: dict[str, Any] = {
     "cluster": {"kind": "kubeconfig", "context": "test", "path": ""},
+    "gpuPools": [
+        {"name": "l40s", "shape": "g6e.48xlarge", "zones": ["us-east-1a"], "maxGpus": 8},
+        {"name": "l4", "shape": "g6.xlarge", "zones": ["us-east-1a"], "maxGpus": 8},
+    ],
     "runtimes": [
         {"name": "torch-distributed", "framework": "torch"},
         {"name": "torch-once", "framework": "torch", "failure": {"class": "fail-fast"}},
@@ -67,6 +71,13 @@ def graph_of(blocks: dict[str, Any], folder: Path, seed: str = "0") -> Graph:
     return json.loads(result.stdout)
 
 
+def test_a_wrong_stack_registers_nothing(tmp_path: Path) -> None:
+    wrong = {**LOCAL, "runtimes": [{**LOCAL["runtimes"][0], "framwork": "torch"}]}
+    with pytest.raises(AssertionError, match=r"runtimes\[0\].framwork: no such key") as refused:
+        graph_of(wrong, tmp_path)
+    assert "1 mistake(s), nothing was changed" in str(refused.value)
+
+
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     return graph_of(LOCAL, tmp_path_factory.mktemp("graph"))
@@ -93,7 +104,7 @@ def test_every_tenant_has_its_namespace_set_up_and_storage(graph: Graph) -> None
     assert namespaces == {"kubeflow-system", "research", "vision"}
     claims = [c["inputs"]["metadata"]["namespace"] for c in of_kind(graph, "PersistentVolumeClaim")]
     assert claims == ["research", "vision"]
-    setups = [c for c in of_kind(graph, "ConfigMap") if c["name"].endswith("-pytorch-setup")]
+    setups = [c for c in of_kind(graph, "ConfigMap") if c["name"].endswith(".pytorch-pet-setup")]
     assert len(setups) == 2
 
 
@@ -111,14 +122,31 @@ def test_every_kubernetes_object_uses_the_clusters_own_provider(graph: Graph) ->
 
 
 def test_the_same_stack_gives_the_same_graph(tmp_path: Path, graph: Graph) -> None:
-    reversed_tenants = {**LOCAL, "tenants": LOCAL["tenants"][::-1]}
+    reversed_blocks = {**LOCAL}
+    for block in ("tenants", "runtimes", "gpuPools"):
+        reversed_blocks[block] = LOCAL[block][::-1]
 
     def comparable(resources: Graph) -> list[str]:
         plain = [{k: v for k, v in r.items() if k != "provider"} for r in resources]
         return sorted(json.dumps(r, sort_keys=True).replace(str(tmp_path), "") for r in plain)
 
     for seed in ("1", "42"):
-        assert comparable(graph_of(reversed_tenants, tmp_path, seed)) == comparable(graph)
+        assert comparable(graph_of(reversed_blocks, tmp_path, seed)) == comparable(graph)
+
+
+def test_names_that_look_alike_when_joined_stay_apart(tmp_path: Path) -> None:
+    job = LOCAL["tenants"][0]["jobs"][0]
+    tenants = [
+        {"name": "a", "jobs": [{**job, "name": "b-c"}]},
+        {"name": "a-b", "jobs": [{**job, "name": "c"}]},
+    ]
+    resources = graph_of({**LOCAL, "tenants": tenants}, tmp_path)
+    names = [(resource["type"], resource["name"]) for resource in resources]
+    assert len(names) == len(set(names))
+
+
+def test_nodes_of_an_existing_cluster_are_not_ours_to_make(graph: Graph) -> None:
+    assert of_kind(graph, "NodePool") == []
 
 
 def test_one_tenant_does_not_touch_another(tmp_path: Path, graph: Graph) -> None:

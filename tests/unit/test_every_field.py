@@ -20,6 +20,7 @@ from runtimes.stack_objects import stack_objects
 from stacks.anatomy import all_models, fields_of
 from stacks.rules import Rule
 from stacks.validation import STACKS, stack_file, validate_blocks, validate_file
+from stacks.values import is_list, is_mapping
 from tests.unit.test_every_mistake import CASES, MARK, PLATFORM
 
 JOB = {
@@ -38,7 +39,7 @@ JOB = {
     "deadline": "1h",
     "run": 1,
 }
-GIT = {"repo": "https://git.example.com/a", "ref": "main", "script": "a.py", "image": "git:1"}
+GIT = {"repo": "https://git.example.com/a", "ref": "main", "script": "a.py"}
 FULL: dict[str, Any] = {
     "cluster": {
         "kind": "eks",
@@ -69,6 +70,7 @@ FULL: dict[str, Any] = {
         {
             "name": "gang",
             "framework": "torch",
+            "gitImage": "git:1",
             "image": "torch:1",
             "failure": {"class": "gang-restart", "maxRestarts": 3},
         },
@@ -173,6 +175,7 @@ FIELDS: dict[str, Ends | Rule] = {
     "Runtime.name": Ends("runtimes.2.name", "spot2", "ClusterTrainingRuntime metadata.name"),
     "Runtime.framework": Rule.WRONG_VALUE,  # one value so far, shown by the label of every runtime
     "Runtime.image": Ends("runtimes.0.image", "torch:2", f"{JOB_SET}.replicatedJobs"),
+    "Runtime.gitImage": Ends("runtimes.0.gitImage", "git:2", f"{JOB_SET}.replicatedJobs"),
     "Runtime.failure": Ends(
         "runtimes.0.failure", {"class": "fail-fast"}, f"{JOB_SET}.failurePolicy"
     ),
@@ -243,7 +246,6 @@ FIELDS: dict[str, Ends | Rule] = {
     ),
     "Git.ref": Ends("tenants.0.jobs.1.git.ref", "v2", f"{POD}.initContainers"),
     "Git.script": Ends("tenants.0.jobs.1.git.script", "b.py", f"{TRAINER}.command"),
-    "Git.image": Ends("tenants.0.jobs.1.git.image", "git:2", f"{POD}.initContainers"),
     "SecretReference.secret": Ends(
         "tenants.0.jobs.0.secretEnv.HF_TOKEN.secret", "other", f"{TRAINER}.env"
     ),
@@ -272,11 +274,11 @@ def places_of(objects: list[Manifest]) -> set[tuple[str, str, str]]:
     found: set[tuple[str, str, str]] = set()
 
     def visit(item: Manifest, path: str, value: Any) -> None:
-        if isinstance(value, dict):
-            for key, inner in value.items():  # pyright: ignore
-                visit(item, f"{path}.{key}" if path else str(key), inner)
-        elif isinstance(value, list):
-            for number, inner in enumerate(value):  # pyright: ignore
+        if is_mapping(value):
+            for key, inner in value.items():
+                visit(item, f"{path}.{key}" if path else key, inner)
+        elif is_list(value):
+            for number, inner in enumerate(value):
                 visit(item, f"{path}.{number}", inner)
         else:
             text = json.dumps(value)
@@ -312,7 +314,7 @@ def test_a_field_ends_in_an_object(field: str, ends: Ends) -> None:
 @pytest.mark.parametrize(
     ("field", "rule"),
     [(field, rule) for field, rule in FIELDS.items() if isinstance(rule, Rule)],
-    ids=lambda value: str(value),
+    ids=str,
 )
 def test_a_field_without_an_object_is_checked(field: str, rule: Rule, tmp_path: Path) -> None:
     assert [case for case in CASES if case.rule is rule], field

@@ -35,6 +35,7 @@ config:
     - name: torch-distributed
       framework: torch
       image: registry.example.com/torch:1
+      gitImage: registry.example.com/git:1
       failure: {class: gang-restart, maxRestarts: 10}
     - {name: torch-once, framework: torch, failure: {class: fail-fast}}
   trainstack:tenants:
@@ -108,7 +109,7 @@ CASES = [
         "same key",
         "nodes: 2\n          pool",
         "nodes: 2\n          ¦nodes: 3\n          pool",
-        says="line 29",
+        says="line 30",
     ),
     Case(Rule.AMBIGUOUS, "yes", "efa: true", "efa: ¦yes", write="true"),
     Case(Rule.AMBIGUOUS, "on", "efa: true", "efa: ¦on", write="true"),
@@ -201,10 +202,10 @@ CASES = [
         Rule.UNKNOWN_KEY,
         "look-alike",
         "maxGpus: 32",
-        "¦mаxGpus: 32",
+        "¦m\N{CYRILLIC SMALL LETTER A}xGpus: 32",
         nearest="maxGpus",
         says="cyrillic small letter a",
-    ),  # noqa: RUF001
+    ),
     Case(
         Rule.UNKNOWN_KEY,
         "in a variant",
@@ -279,10 +280,10 @@ CASES = [
         Rule.WRONG_FORM,
         "look-alike value",
         "name: nlp",
-        "name: ¦nlр",
+        "name: ¦nl\N{CYRILLIC SMALL LETTER ER}",
         nearest="nlp",
         says="cyrillic small letter er",
-    ),  # noqa: RUF001
+    ),
     Case(Rule.WRONG_FORM, "image without tag", "torch:1", "torch", says=""),
     Case(Rule.WRONG_FORM, "milli-bytes", "memory: 16Gi", "memory: ¦500m", says="Mi, Gi or Ti"),
     Case(
@@ -317,7 +318,8 @@ CASES = [
         Rule.WRONG_FORM,
         "option as ref",
         "script: spirals_ddp.py\n          env",
-        "git: {repo: https://git.example.com/a, ref: ¦--upload-pack=x, script: a.py}\n          env",
+        "git: {repo: https://git.example.com/a, ref: ¦--upload-pack=x, script: a.py}\n"
+        "          env",
     ),
     Case(
         Rule.OUT_OF_RANGE,
@@ -385,7 +387,8 @@ CASES = [
         Rule.NAME_TWICE,
         "jobs",
         "    - name: vision",
-        "        - {name: ¦t5-large, runtime: torch-distributed, nodes: 1, script: spirals_ddp.py}\n    - name: vision",
+        "        - {name: ¦t5-large, runtime: torch-distributed, nodes: 1, "
+        "script: spirals_ddp.py}\n    - name: vision",
     ),
     Case(Rule.RESERVED_NAMESPACE, "kube-system", "name: nlp", "name: ¦kube-system", write="team-"),
     Case(
@@ -576,7 +579,16 @@ CASES = [
         Rule.CODE,
         "both",
         "script: spirals_ddp.py\n          env",
-        "script: spirals_ddp.py\n          git: {repo: https://git.example.com/a, ref: main, script: a.py}\n          env",
+        "script: spirals_ddp.py\n"
+        "          git: {repo: https://git.example.com/a, ref: main, script: a.py}\n"
+        "          env",
+    ),
+    Case(
+        Rule.NO_GIT,
+        "runtime",
+        "      gitImage: registry.example.com/git:1\n",
+        "",
+        write="gitImage:",
     ),
     Case(
         Rule.SECRET_IN_CLEAR, "token", "LEARNING_RATE", "¦HF_TOKEN", write="secretEnv: {HF_TOKEN:"
@@ -634,7 +646,8 @@ CASES = [
         Rule.JOBS_WAIT_FOR_QUOTA,
         "two jobs",
         "    - name: vision",
-        "        - {name: two, runtime: torch-distributed, nodes: 2, pool: l40s-8, script: spirals_ddp.py}\n    - name: vision",
+        "        - {name: two, runtime: torch-distributed, nodes: 2, pool: l40s-8, "
+        "script: spirals_ddp.py}\n    - name: vision",
     ),
     Case(Rule.JOBS_WAIT_FOR_POOL, "two jobs", "gpus: 16, jobs: 5}", "jobs: 5}"),
     Case(Rule.SPOT_COUNTED, "spot", "[on-demand]", "[spot]", says="spot-safe"),
@@ -650,6 +663,10 @@ ELSEWHERE = {
 }
 # A second change that these need to be what they are.
 ALSO = {
+    (Rule.NO_GIT, "runtime"): (
+        "script: spirals_ddp.py\n          env",
+        "¦git: {repo: https://git.example.com/a, ref: main, script: a.py}\n          env",
+    ),
     (Rule.GPUS_OVER_CEILING, "nodes"): ("nodes: 2\n          pool", "nodes: ¦5\n          pool"),
     (Rule.JOBS_WAIT_FOR_POOL, "two jobs"): (
         "    - name: vision",

@@ -53,9 +53,14 @@ def test_every_field_is_documented(model: type[Spec]) -> None:
 def test_every_field_is_described_in_the_schema() -> None:
     definitions = stack_file_schema()["definitions"]
     for model in all_models():
-        definition = definitions.get(model.__name__)
-        for alias, _ in fields_of(model) if definition is not None else ():
+        definition: dict[str, Any] = definitions.get(model.__name__, _root_properties())
+        for alias, _ in fields_of(model):
             assert definition["properties"][alias]["description"], f"{model.__name__}.{alias}"
+
+
+def _root_properties() -> dict[str, Any]:
+    blocks: dict[str, Any] = stack_file_schema()["properties"]["config"]["properties"]
+    return {"properties": {key.removeprefix("trainstack:"): block for key, block in blocks.items()}}
 
 
 def schema() -> Draft7Validator:

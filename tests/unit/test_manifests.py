@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -172,7 +173,32 @@ def test_code_from_git_is_cloned_by_a_constant_program() -> None:
     assert run.train_job["spec"]["trainer"]["command"] == ["torchrun", "/workspace/code/a/train.py"]
     clone = pod_of(run)["initContainers"][0]
     assert {e["name"]: e["value"] for e in clone["env"]}["GIT_SYNC_BRANCH"] == "v1"
-    assert "example" not in " ".join(clone["command"])
+    assert set(clone) == {"name", "env", "volumeMounts"}  # all that a patch may say
+    manifest = cluster_training_runtime(runtime(gitImage="git:1"))
+    node = manifest["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]
+    (step,) = node["template"]["spec"]["initContainers"]
+    assert (step["name"], step["image"]) == (clone["name"], "git:1")
+
+
+def test_the_clone_step_brings_the_commit_that_was_asked_for(tmp_path: Path) -> None:
+    origin, target = tmp_path / "origin; rm -rf x", tmp_path / "code"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-C", str(origin)]
+    subprocess.run(["git", "init", "-q", "-b", "main", origin], check=True)
+    (origin / "train.py").write_text("print(1)")
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-qm", "one"], check=True)
+    manifest = cluster_training_runtime(runtime(gitImage="git:1"))
+    node = manifest["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]
+    command = node["template"]["spec"]["initContainers"][0]["command"]
+    told = {"CODE_FOLDER": str(target), "GIT_SYNC_REPO": str(origin), "GIT_SYNC_BRANCH": "main"}
+    path = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    subprocess.run(command, env=path | told, check=True)
+    assert (target / "train.py").read_text() == "print(1)"
+    subprocess.run(command, env=path, check=True)  # a job with a script: nothing to clone
+    gone = subprocess.run(
+        command, env=path | told | {"GIT_SYNC_BRANCH": "gone"}, capture_output=True, check=False
+    )
+    assert gone.returncode != 0
 
 
 def test_secrets_are_references() -> None:

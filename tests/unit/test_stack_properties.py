@@ -17,6 +17,7 @@ from stacks.bag import blocks_of
 from stacks.mistakes import as_yaml
 from stacks.models import StackConfig
 from stacks.validation import Report, Stack, validate_blocks
+from stacks.values import is_list, is_mapping
 from stacks.yaml_document import read_text
 from tests.strategies import Blocks, stacks
 
@@ -86,12 +87,12 @@ def test_a_written_default_is_the_same_as_none(blocks: Blocks) -> None:
 
 
 def places(value: Any, path: Step = ()) -> Iterator[Step]:
-    if isinstance(value, dict):
-        for key, item in value.items():  # pyright: ignore
-            yield (*path, str(key))  # pyright: ignore
-            yield from places(item, (*path, str(key)))  # pyright: ignore
-    elif isinstance(value, list):
-        for number, item in enumerate(value):  # pyright: ignore
+    if is_mapping(value):
+        for key, item in value.items():
+            yield (*path, key)
+            yield from places(item, (*path, key))
+    elif is_list(value):
+        for number, item in enumerate(value):
             yield from places(item, (*path, number))
 
 
@@ -110,17 +111,9 @@ def free_names(path: Step) -> bool:
 @given(stacks(), st.data())
 def test_a_misspelled_key_is_refused(blocks: Blocks, data: st.DataObject) -> None:
     path = data.draw(st.sampled_from([p for p in places(blocks) if not free_names(p)]))
-    misspell = st.sampled_from(
-        [
-            str.upper,
-            str.title,
-            lambda k: k + "s",
-            lambda k: k[:-1],
-            lambda k: k[::-1],
-            lambda k: k + " ",
-        ]
-    )
-    wrong = data.draw(misspell)(str(path[-1]))
+    key = str(path[-1])
+    spellings = [key.upper(), key.title(), key + "s", key[:-1], key[::-1], key + " "]
+    wrong = data.draw(st.sampled_from(spellings))
     changed = copy.deepcopy(blocks)
     holder = at(changed, path[:-1])
     assume(wrong and wrong not in holder and wrong != path[-1])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stacks.versions import NEWEST
 from tools import golang, pins, toolchain
 from tools.golang import MODULES
 from tools.toolchain import key_of
@@ -78,6 +79,15 @@ def test_pins_say_what_the_go_modules_build() -> None:
     assert controllers["sigs.k8s.io/kwok"] == pins.KWOK
     assert _module_versions("coredns")["github.com/coredns/coredns"] == pins.COREDNS
     assert _module_versions("pulumi-cli")["github.com/pulumi/pulumi/pkg/v3"] == pins.PULUMI
+
+
+def test_tested_versions_are_what_we_build_and_fetch() -> None:
+    assert NEWEST.trainer == pins.TRAINER
+    assert NEWEST.jobset == pins.JOBSET
+    assert pins.KUBERNETES.startswith(f"{NEWEST.kubernetes}.")
+    assert NEWEST.karpenter == pins.KARPENTER_AWS
+    fetched = _module_versions("karpenter-aws")
+    assert fetched["github.com/aws/karpenter-provider-aws"] == pins.KARPENTER_AWS
 
 
 def test_pins_say_what_the_python_lock_holds() -> None:

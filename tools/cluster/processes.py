@@ -23,7 +23,7 @@ class Process:
 
 def all_processes(instance: Instance, tools: Toolchain) -> list[Process]:
     node = _node(instance, tools) if instance.mode is Mode.REAL else []
-    return [*_control_plane(instance, tools), *node, *_simulation(instance, tools)]
+    return [*control_plane(instance, tools), *node, *_simulation(instance, tools)]
 
 
 def write_plan(instance: Instance, processes: list[Process]) -> Path:
@@ -38,7 +38,7 @@ def read_plan(plan: Path) -> list[Process]:
     return [Process(**entry) for entry in raw]
 
 
-def _control_plane(instance: Instance, tools: Toolchain) -> list[Process]:
+def control_plane(instance: Instance, tools: Toolchain) -> list[Process]:
     pki, ports, networks = instance.pki, instance.ports, instance.networks
     etcd = f"http://127.0.0.1:{ports.etcd}"
     etcd_peer = f"http://127.0.0.1:{ports.etcd_peer}"
