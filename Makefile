@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: validate new generate help up down clean test check unit cluster-test env status logs cluster-status lock format
+.PHONY: bench validate new generate help up down clean test check unit cluster-test env status logs cluster-status lock format
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -59,6 +59,9 @@ unit: $(READY) ## tests that need neither tools nor cluster
 cluster-test: $(READY) ## tests with the real engine and a cluster of their own
 	@$(PY) -m tools toolchain > /dev/null
 	$(PY) -m pytest -q -x --durations=15 tests/engine tests/cluster
+
+bench: $(READY) ## time, growth and memory of checking large stack files
+	@$(PY) -m tests.bench.validate_stack
 
 format: $(READY) ## format and mend what can be mended
 	$(PY) -m ruff format .

@@ -38,6 +38,22 @@ def gpu_pods(platform: Platform) -> Iterator[list[str]]:
     platform.kubectl("delete", "pods", *names, "--wait=false", "--ignore-not-found")
 
 
+def test_the_stacks_gpu_job_ran_on_two_simulated_nodes_of_its_pool(deployed: Platform) -> None:
+    def finished() -> list[Object] | None:
+        pods = deployed.objects("pods", "--namespace=vision")
+        done = [pod for pod in pods if pod["status"]["phase"] == "Succeeded"]
+        return done if len(done) == 2 else None
+
+    pods = wait_for("the GPU job to finish", finished, 120)
+    assert len({pod["spec"]["nodeName"] for pod in pods}) == 2
+    for pod in pods:
+        assert pod["spec"]["nodeName"].startswith("kwok-l40s-8-")
+        container = pod["spec"]["containers"][0]
+        assert container["resources"]["limits"]["nvidia.com/gpu"] == "8"
+    (pool,) = deployed.objects("nodepools")
+    assert pool["spec"]["limits"] == {"nvidia.com/gpu": "64"}
+
+
 def test_two_eight_gpu_pods_get_two_simulated_nodes(
     deployed: Platform, gpu_pods: list[str]
 ) -> None:

@@ -32,10 +32,14 @@ def test_a_wrong_stack_file_changes_nothing(platform: Platform) -> None:
         job["runtime"] = "torch-distribute"
 
     platform.edit_stack(misspell)
-    platform.stack()
+    state = state_folder(platform.project)
     try:
+        with pytest.raises(ToolError, match="has 2 mistake.s.; nothing was changed"):
+            deploy(platform.project, platform.toolchain)
+        assert [file for file in state.rglob("*") if file.is_file()] == []
+        platform.stack()
         result = subprocess.run(
-            UP,
+            [argument for argument in UP if argument != "--skip-preview"],
             cwd=platform.project,
             capture_output=True,
             text=True,
@@ -45,10 +49,11 @@ def test_a_wrong_stack_file_changes_nothing(platform: Platform) -> None:
         platform.stack_file().write_text(original)
     printed = result.stdout + result.stderr
     assert result.returncode != 0
-    assert "nodez" in printed
+    assert "jobs[0](spirals).nodez: no such key [unknown-key]" in printed
+    assert "jobs[0](spirals).runtime: no such runtime [unknown-runtime]" in printed
+    assert "nearest  torch-distributed" in printed
     assert "Traceback" not in printed
-    registered = platform.deployment()["resources"]
-    assert [resource["type"] for resource in registered] == ["pulumi:pulumi:Stack"]
+    assert platform.deployment().get("resources", []) == []
     assert platform.objects("namespaces", "--selector=trainstack.io/tenant") == []
 
 
@@ -171,7 +176,8 @@ def test_status_and_logs_speak_of_the_run(platform: Platform) -> None:
     run = platform.train_job("spirals")["metadata"]["name"]
     table = _training(platform.project, "status")
     assert " ".join(table.split()[:9]) == "TENANT JOB RUN STATE NODES ON RESTARTS AGE WHY"
-    assert f"research  spirals  {run}  Complete  2      real" in table
+    rows = [line.split() for line in table.splitlines()]
+    assert ["research", "spirals", run, "Complete", "2", "real", "0"] in [row[:7] for row in rows]
     row = json.loads(_training(platform.project, "status", "--json"))[0]
     assert (row["state"], row["nodes"], row["restarts"]) == ("Complete", 2, 0)
     assert "[rank 1/2] done" in _training(platform.project, "logs", "research/spirals", "--node=1")
@@ -183,18 +189,59 @@ def test_an_unknown_run_is_refused_with_the_next_step(platform: Platform) -> Non
     assert result.stderr == "error: no run of research/nothing\n  next: python -m training status\n"
 
 
+TEAM = """\
+config:
+  trainstack:cluster: {kind: stack, stack: local}
+  trainstack:tenants:
+    - name: speech
+      quota: {gpus: 8}
+      members: {groups: [speech-team]}
+      jobs:
+        - {name: tune, runtime: torch-distributed, nodes: 1, pool: l40s-8, script: spirals_ddp.py}
+"""
+
+
+def test_a_team_has_a_stack_of_its_own_on_the_platform(platform: Platform) -> None:
+    """Its jobs use the platform's runtime and pool; its update touches nothing of the platform."""
+    platform.stack_file("team").write_text(TEAM)
+    team = platform.stack("team")
+    try:
+        made = operations(lambda on_event: team.up(on_event=on_event))
+        assert made["create", "TrainJob"] == 1
+        assert made["create", "RoleBinding"] == 1
+        kinds = {kind for _, kind in made}
+        assert not kinds & {"CrdBundle", "Chart", "NodePool", "ClusterTrainingRuntime"}
+
+        def simulated() -> str | None:
+            pods = platform.objects("pods", "--namespace=speech")
+            return next((pod["spec"].get("nodeName") for pod in pods), None)
+
+        node = wait_for("the pod to be placed", simulated, 60)
+        labels = json.loads(platform.kubectl("get", "node", node, "-o=json"))["metadata"]["labels"]
+        assert labels["trainstack.io/pool"] == "l40s-8"
+        assert labels["topology.kubernetes.io/zone"] == "ap-northeast-2a"
+        stack = platform.stack()
+        assert operations(lambda on_event: stack.preview(on_event=on_event)) == {}
+    finally:
+        team.destroy()
+        team.workspace.remove_stack("team")
+        platform.stack_file("team").unlink(missing_ok=True)
+    namespaces = [item["metadata"]["name"] for item in platform.objects("namespaces")]
+    assert "speech" not in namespaces
+
+
 def test_an_update_that_dies_late_loses_nothing(platform: Platform) -> None:
     """Killed while the second tenant is being made: the next `make up` knows what is there."""
 
     def add_tenant(config: dict[str, Any]) -> None:
-        config["trainstack:tenants"].append({"name": "vision", "storage": {"checkpoints": "1Gi"}})
+        config["trainstack:tenants"].append({"name": "speech", "storage": {"checkpoints": "1Gi"}})
 
     platform.edit_stack(add_tenant)
     update = _begin_update(platform)
 
     def begun() -> bool | None:
         names = [item["metadata"]["name"] for item in platform.objects("namespaces")]
-        return True if "vision" in names else None
+        return True if "speech" in names else None
 
     wait_for("the tenant's namespace", begun, 60)
     os.kill(update.pid, signal.SIGKILL)
@@ -206,7 +253,7 @@ def test_an_update_that_dies_late_loses_nothing(platform: Platform) -> None:
     platform.edit_stack(remove_tenant)
     deploy(platform.project, platform.toolchain)
     deploy(platform.project, platform.toolchain)
-    assert "vision" not in [item["metadata"]["name"] for item in platform.objects("namespaces")]
+    assert "speech" not in [item["metadata"]["name"] for item in platform.objects("namespaces")]
 
 
 def _begin_update(platform: Platform) -> subprocess.Popen[bytes]:
