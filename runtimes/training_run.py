@@ -98,7 +98,7 @@ def _trainer(tenant: Tenant, job: Job, pools: Sequence[GpuPool]) -> Manifest:
     trainer: Manifest = {
         "numNodes": job.nodes,
         # An argv list, never a shell string: each argument stays one argument.
-        "command": ["torchrun", script_path(job), *job.args],
+        "command": ["torchrun", script_path(job), *map(_literal, job.args)],
     }
     if job.processes_per_node != "auto":
         trainer["numProcPerNode"] = job.processes_per_node
@@ -115,11 +115,18 @@ def _environment(tenant: Tenant, job: Job) -> list[Manifest]:
     plain = dict(job.env)
     if tenant.storage.checkpoints is not None:
         plain["CHECKPOINT_FOLDER"] = CHECKPOINT_FOLDER
-    variables: dict[str, Manifest] = {name: {"value": value} for name, value in plain.items()}
+    variables: dict[str, Manifest] = {
+        name: {"value": _literal(value)} for name, value in plain.items()
+    }
     for name, reference in job.secret_env.items():
         key = {"name": reference.secret, "key": reference.key}
         variables[name] = {"valueFrom": {"secretKeyRef": key}}
     return [{"name": name, **variables[name]} for name in sorted(variables)]
+
+
+def _literal(text: str) -> str:
+    """Text that arrives as it is: Kubernetes would turn `$$` into `$` and fill in `$(NAME)`."""
+    return text.replace("$", "$$")
 
 
 def _resources(job: Job, pools: Sequence[GpuPool]) -> Manifest:

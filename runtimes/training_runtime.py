@@ -88,6 +88,8 @@ def _clone_step(runtime: Runtime) -> Manifest:
         "image": runtime.git_image,
         "command": ["sh", "-euc", _CLONE],
         "env": [{"name": "CODE_FOLDER", "value": REPOSITORY_FOLDER}],
+        # Under a quota Kubernetes refuses pods with a container that does not say what it uses.
+        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}},
     }
     return {"initContainers": [step]}
 

@@ -117,6 +117,13 @@ def all_models(root: type[Spec] = StackConfig) -> list[type[Spec]]:
     return found
 
 
+def value_at(blocks: Any, path: Path) -> Any:
+    """What stands at a place; None where nothing does."""
+    for step in path:
+        blocks = _value_at(blocks, step)
+    return blocks
+
+
 def _step(part: Part, step: str | int, value: Any) -> Part | None:
     if isinstance(step, int):
         arguments = get_args(part.annotation)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from stacks.anatomy import fields_of
-from stacks.mistakes import Mistake, as_yaml
+from stacks.mistakes import Mistake, Path, as_yaml
 from stacks.models import StackConfig
 from stacks.nearest import closest
 from stacks.rules import Rule
-from stacks.values import is_mapping
+from stacks.values import is_list, is_mapping
 from stacks.yaml_document import OURS, Document
 
 BLOCKS = tuple(alias for alias, _ in fields_of(StackConfig))
@@ -18,6 +18,31 @@ BLOCKS = tuple(alias for alias, _ in fields_of(StackConfig))
 _PULUMIS_KEYS = ("config", "encryptedkey", "encryptionsalt", "environment", "secretsprovider")
 # Providers this program uses; their settings are theirs to check.
 _OTHER_NAMESPACES = ("aws", "kubernetes", "pulumi")
+
+
+def unwritten(value: Any, path: Path = ()) -> Iterator[Mistake]:
+    """Keys without a value, which mean "no limit" to nobody who reads them; and hidden secrets."""
+    if value is None:
+        yield Mistake(
+            rule=Rule.EMPTY_VALUE,
+            path=path,
+            message="has no value",
+            found=None,
+            allowed="a value; leave the key out if it is not wanted",
+        )
+    elif is_mapping(value) and list(value) == ["secure"] and len(path) > 1:
+        yield Mistake(
+            rule=Rule.SECRET_BLOCK,
+            path=path,
+            message="Pulumi reads a lone key `secure` as an encrypted secret",
+            allowed="a reference to a Secret (secretEnv)",
+        )
+    elif is_mapping(value):
+        for key, item in value.items():
+            yield from unwritten(item, (*path, key))
+    elif is_list(value):
+        for number, item in enumerate(value):
+            yield from unwritten(item, (*path, number))
 
 
 def blocks_of(document: Document) -> tuple[dict[str, Any], list[Mistake]]:
@@ -89,6 +114,8 @@ def _misspelled(document: Document, config: dict[str, Any]) -> Iterator[Mistake]
 
 def _not_a_block(document: Document, name: str, value: Any) -> Mistake | None:
     place = document.place_of(("config", f"{OURS}{name}"))
+    if value is None:
+        return None  # told as a key without a value
     if is_mapping(value) and "secure" in value:
         return Mistake(
             rule=Rule.SECRET_BLOCK,

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from stacks.anatomy import Part, key_part_at, keys_of, part_at, tag_of
+from stacks.anatomy import Part, key_part_at, keys_of, part_at, tag_of, value_at
 from stacks.mistakes import Mistake, Path, as_yaml
 from stacks.nearest import closest, odd_character, without_look_alikes
 from stacks.rules import Rule
 from stacks.scalars import TRAINING_FOLDER
 from stacks.values import is_list, is_mapping
+from stacks.yaml_document import OURS
 
 _TYPE_WORDS = {
     "string_type": "text",
@@ -34,7 +35,7 @@ _RANGE_WORDS = {
     "too_short": "too few",
     "too_long": "too many",
 }
-_MISSPELLED = (Rule.UNKNOWN_KEY, Rule.UNKNOWN_BLOCK)
+MISSPELLED = (Rule.UNKNOWN_KEY, Rule.UNKNOWN_BLOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,9 @@ class _Problem:
     def line(self, value: Any) -> str:
         """A line to paste: with its key, or as an item of a list."""
         text = as_yaml(value)
-        return f"- {text}" if isinstance(self.path[-1], int) else f"{self.path[-1]}: {text}"
+        if isinstance(self.path[-1], int):
+            return f"- {text}"
+        return f"{OURS if len(self.path) == 1 else ''}{self.path[-1]}: {text}"
 
 
 def explain(error: ValidationError, blocks: dict[str, Any]) -> Iterator[Mistake]:
@@ -71,7 +74,7 @@ def explain(error: ValidationError, blocks: dict[str, Any]) -> Iterator[Mistake]
         for problem in error.errors(include_url=False)
         if not _follows_from_its_items(problem)
     ]
-    meant = {(*m.path[:-1], near) for m in mistakes if m.rule in _MISSPELLED for near in m.nearest}
+    meant = {(*m.path[:-1], near) for m in mistakes if m.rule in MISSPELLED for near in m.nearest}
     for mistake in mistakes:
         if mistake.rule is not Rule.MISSING_KEY or mistake.path not in meant:
             yield mistake
@@ -80,18 +83,24 @@ def explain(error: ValidationError, blocks: dict[str, Any]) -> Iterator[Mistake]
 def path_of(problem: ErrorDetails, blocks: Any) -> tuple[Path, bool]:
     """The place in the file, without the steps pydantic adds; and whether the key is meant."""
     path: list[str | int] = []
-    value = blocks
+    value, tagged = blocks, False
     steps = problem["loc"]
     for number, step in enumerate(steps):
         last = number == len(steps) - 1
         if step == "[key]":
             return tuple(path), True
+        if not tagged:
+            part = part_at(tuple(path), blocks)
+            tagged = part is not None and bool(part.variants)
+            if tagged and not (last and problem["type"] == "missing"):
+                continue  # the tag of a union, which may well be a key's name, too
+        tagged = False
         if is_mapping(value) and step in value:
             value = value[str(step)]
         elif is_list(value) and isinstance(step, int):
             value = value[step]
         elif not (last and problem["type"] == "missing"):
-            continue  # the tag of a union
+            continue
         path.append(step)
     return tuple(path), problem["type"] in ("extra_forbidden", "missing")
 
@@ -155,9 +164,7 @@ def _missing_key(problem: _Problem) -> Mistake:
 def _unknown_key(problem: _Problem) -> Mistake:
     path, key = problem.path, str(problem.path[-1])
     parent = part_at(path[:-1], problem.blocks)
-    around: Any = problem.blocks
-    for step in path[:-1]:
-        around = around[step]
+    around = value_at(problem.blocks, path[:-1])
     allowed = keys_of(parent, around) if parent is not None else []
     free = [name for name in allowed if name not in around]
     near = closest(key, free) or closest(key, allowed)
@@ -171,7 +178,7 @@ def _unknown_key(problem: _Problem) -> Mistake:
         found=key,
         allowed=", ".join(allowed),
         nearest=near,
-        write=f"{near[0]}: {as_yaml(problem.found)}" if pasted else "",
+        write=replace(problem, path=(*path[:-1], near[0])).line(problem.found) if pasted else "",
     )
 
 
@@ -227,6 +234,9 @@ def _wrong_form(problem: _Problem) -> Mistake:
 def _wrong_type(problem: _Problem) -> Mistake:
     expected, words = _TYPE_WORDS[problem.kind], problem.words
     meant = _converted(problem.found, expected)
+    variants = problem.part.variants if problem.part is not None else {}
+    if isinstance(problem.found, str) and problem.found in variants:
+        meant = {tag_of(variants[problem.found])[0]: problem.found}
     return Mistake(
         rule=Rule.WRONG_TYPE,
         path=problem.path,

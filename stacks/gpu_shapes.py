@@ -87,6 +87,10 @@ def nearest_shapes(text: str, count: int = 3) -> list[str]:
     relatives = [name for name in catalogue() if re.match(rf"{re.escape(family)}[.-]", name)]
     if relatives:
         wanted = _SIZE.fullmatch(size)
+        if wanted is None:  # not a size at all: perhaps a slip of the finger
+            close = difflib.get_close_matches(text.strip().lower(), relatives, count, cutoff=0.8)
+            relatives = close or relatives
+            return relatives[:count]
         return sorted(relatives, key=lambda name: _size_distance(name, wanted))[:count]
     return difflib.get_close_matches(text.strip().lower(), catalogue(), count, cutoff=0.5)
 
@@ -109,10 +113,8 @@ def nearest_gpu_texts(text: str, count: int = 3) -> list[str]:
     return [canonical[low] for low in close]
 
 
-def _size_distance(name: str, wanted: re.Match[str] | None) -> tuple[float, str]:
+def _size_distance(name: str, wanted: re.Match[str]) -> tuple[float, str]:
     size = _SIZE.fullmatch(name.partition(".")[2])
     if size is None:  # metal
         return math.inf, name
-    return abs(
-        math.log(int(size[1] or 1) / (int(wanted[1] or 1) if wanted is not None else 1))
-    ), name
+    return abs(math.log(int(size[1] or 1) / int(wanted[1] or 1))), name

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 
-from stacks.anatomy import part_at
-from stacks.explain import explain, path_of
+from stacks.anatomy import part_at, value_at
+from stacks.explain import MISSPELLED, explain, path_of
 from stacks.mistakes import Mistake, Path
 from stacks.models import StackConfig
 from stacks.values import is_list, is_mapping
@@ -33,6 +33,11 @@ class Soundness:
     def replaced(self, path: Path) -> None:
         self._replaced.add(path)
         self._around.update(path[:length] for length in range(len(path)))
+
+    def names(self, block: str, count: int) -> bool:
+        """Whether all names of a block's items are the writer's own."""
+        places: list[Path] = [(block, number, "name") for number in range(count)]
+        return (block,) not in self._replaced and self(*places)
 
     def __call__(self, *paths: Path) -> bool:
         """Whether nothing at, above or below these places was replaced."""
@@ -52,15 +57,25 @@ class Mended:
     mistakes: tuple[Mistake, ...]
 
 
-def parse(blocks: dict[str, Any]) -> Mended:
-    """Always a whole config; with mistakes it is only good for further checks."""
+def parse(blocks: dict[str, Any], refused: Iterable[str] = ()) -> Mended:
+    """Always a whole config; with mistakes it is only good for further checks.
+
+    `refused`: blocks that were meant to be there and could not be read.
+    """
     sound = Soundness()
+    for name in refused:
+        sound.replaced((name,))
     mistakes: list[Mistake] = []
     for _ in range(_ROUNDS):
         try:
             config = StackConfig.model_validate_json(json.dumps(blocks))
         except ValidationError as error:
-            mistakes += [m for m in explain(error, blocks) if sound(m.path)]
+            found = [m for m in explain(error, blocks) if sound(m.path)]
+            mistakes += found
+            for mistake in found:
+                for meant in mistake.nearest if mistake.rule in MISSPELLED else ():
+                    if meant not in value_at(blocks, mistake.path[:-1]):
+                        sound.replaced((*mistake.path[:-1], meant))  # misspelled, not absent
             blocks = copy.deepcopy(blocks)
             for path, value in _repairs(error, blocks):
                 _put(blocks, path, value)

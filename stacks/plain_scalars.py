@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 _TEXT_OR_BOOLEAN = re.compile(r"y|n|yes|no|on|off|true|false", re.IGNORECASE)
 _NUMBER_LIKE = re.compile(
-    r"""[-+]?(
+    r"""[-+]?_*(
         0[0-7_]+ | 0o[0-7_]+ | 0x[0-9a-f_]+ | 0b[01_]+      # octal, hexadecimal, binary
       | [0-9][0-9_]*(\.[0-9_]*)?(e[-+]?[0-9]+)?             # leading zeros, underscores, exponents
       | \.[0-9_]+(e[-+]?[0-9]+)? | \.inf | \.nan

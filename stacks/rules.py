@@ -39,6 +39,7 @@ class Rule(StrEnum):
     WRONG_NAMESPACE = "wrong-namespace", "our blocks are spelled `trainstack:<block>`"
     UNKNOWN_BLOCK = "unknown-block", "only known blocks stand under `trainstack:`"
     SECRET_BLOCK = "secret-block", "blocks are written in clear; secrets are references"
+    EMPTY_VALUE = "empty-value", "a key has a value; what is not wanted is left out"
     NOT_STRUCTURED = "not-structured", "a block is a mapping or a list"
 
     # The form of each field.
@@ -97,6 +98,8 @@ class Rule(StrEnum):
     PROCESSES_OVER_GPUS = "processes-over-gpus", "no more processes on a node than it has GPUs"
     CPU_OVER_NODE = "cpu-over-node", "CPU of a job's node fits the shape"
     MEMORY_OVER_NODE = "memory-over-node", "memory and shared memory fit the shape"
+    SHARED_OVER_MEMORY = "shared-over-memory", "shared memory fits the memory of a job's node"
+    VOLUME_ON_ONE_NODE = "volume-on-one-node", "a gang on GPU nodes has ReadWriteMany volumes"
     GPUS_OVER_CEILING = "gpus-over-ceiling", "a job's GPUs fit under its pool's ceiling"
     GPUS_OVER_QUOTA = "gpus-over-quota", "a job's GPUs fit its tenant's quota"
     CPU_OVER_QUOTA = "cpu-over-quota", "a job's CPU fits its tenant's quota"

@@ -191,7 +191,9 @@ GpuText = Annotated[
 ]
 Cpu = Annotated[
     str,
-    Field(pattern=r"^([1-9][0-9]*m|[1-9][0-9]*(\.[0-9]{1,3})?|0\.[0-9]{0,2}[1-9])$"),
+    Field(
+        pattern=r"^([1-9][0-9]{0,8}m|[1-9][0-9]{0,5}(\.[0-9]{1,3})?|0\.([1-9][0-9]{0,2}|0[1-9][0-9]?|00[1-9]))$"
+    ),
     Allowed("cores or millicores as text, above zero", "500m"),
 ]
 Memory = Annotated[
@@ -228,7 +230,8 @@ GitRef = Annotated[
 ImageName = Annotated[
     str,
     Field(
-        pattern=r"^[a-z0-9][A-Za-z0-9./_-]*(:[0-9]+/[A-Za-z0-9./_-]+)?(:[A-Za-z0-9._-]+|@sha256:[0-9a-f]{64})$"
+        pattern=r"^([a-z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*"
+        r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}(@sha256:[0-9a-f]{64})?|@sha256:[0-9a-f]{64})$"
     ),
     Allowed("an image with a tag or digest", "pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime"),
 ]
@@ -243,14 +246,26 @@ Text = Annotated[
     Field(pattern=r"^[^\x00]*$"),
     Allowed("text without NUL characters, which no process can be given", "--epochs"),
 ]
+SecretName = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$", max_length=253
+    ),
+    Allowed("lower-case letters, digits, hyphens and dots", "hub"),
+]
+DiskSize = Annotated[
+    str,
+    Field(pattern=r"^([1-9][0-9]{1,3}|1[0-5][0-9]{3}|16[0-2][0-9]{2}|163[0-7][0-9]|1638[0-4])Gi$"),
+    Allowed("10Gi to 16384Gi", "500Gi"),
+]
 SecretKey = Annotated[
     str,
-    Field(pattern=r"^[A-Za-z0-9._-]+$", max_length=253),
+    Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]*$", max_length=253),
     Allowed("letters, digits, dots, hyphens and underscores", "token"),
 ]
 SubjectName = Annotated[
     str,
-    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9@:._/+=,-]*$", max_length=253),
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9@:._/+=,#-]*$", max_length=253),
     Allowed("a user or group as the cluster's authentication names it", "nlp-team"),
 ]
 SnapshotId = Annotated[

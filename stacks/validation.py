@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
-from stacks.bag import blocks_of
+from stacks.bag import BLOCKS, blocks_of, unwritten
 from stacks.checks import run_checks
 from stacks.checks.subject import Platform, Subject
 from stacks.mending import parse
@@ -14,7 +14,7 @@ from stacks.mistakes import Mistake, Reported, in_words
 from stacks.models import GpuPool, Runtime, StackCluster, StackConfig, Trainer
 from stacks.rules import Rule
 from stacks.values import is_mapping
-from stacks.yaml_document import OURS, Document, read_file
+from stacks.yaml_document import OURS, Document, Node, read_file
 
 STACKS = FilePath(__file__).parent
 _INSTEAD_OF_A_BLOCK = (
@@ -91,16 +91,22 @@ def validate_blocks(file: FilePath, blocks: dict[str, Any]) -> Report:
 def _validate(
     file: FilePath, document: Document, blocks: dict[str, Any], mistakes: list[Mistake]
 ) -> Report:
-    # A block that was refused as a whole is not missing too.
-    refused = any(mistake.rule in _INSTEAD_OF_A_BLOCK for mistake in mistakes)
-    mended = parse(blocks)
-    formal = [m for m in mended.mistakes if not (refused and m.rule is Rule.MISSING_KEY)]
+    # A block that was refused as a whole is not missing too, and its names are not unknown.
+    refused = BLOCKS if any(m.rule in _INSTEAD_OF_A_BLOCK for m in mistakes) else ()
+    empty = list(unwritten(blocks))
+    hollow = {mistake.path for mistake in empty}
+    absent = [name for name in BLOCKS if name not in blocks]
+    unread = [*(set(refused) & set(absent)), *(path[0] for path in hollow if len(path) == 1)]
+    mended = parse(blocks, sorted(str(name) for name in unread))
+    formal = [m for m in mended.mistakes if m.path not in hollow]
     platform = _platform(mended.config, file) if mended.sound(("cluster", "stack")) else None
     subject = Subject(mended.config, mended.sound, platform)
-    found = [*mistakes, *formal, *run_checks(subject)]
+    found = [*mistakes, *empty, *formal, *run_checks(subject)]
     wrong = [mistake for mistake in found if not mistake.rule.only_warns]
     below = platform.config if platform is not None else None
-    return _report(file, document, found, Stack(mended.config, below) if not wrong else None)
+    if wrong:  # warnings may follow from them
+        return _report(file, document, wrong, None)
+    return _report(file, document, found, Stack(mended.config, below))
 
 
 def _platform(config: StackConfig, file: FilePath) -> Platform | None:
@@ -161,7 +167,7 @@ def _report(
         if mistake.place is None and place in tricks:
             continue  # what the YAML trick led to
         where = in_words(path, document.names_along(full))
-        reported.append(Reported(mistake, place, where))
+        reported.append(Reported(_as_written(mistake, document.node_at(full)), place, where))
 
     def order(found: Reported) -> tuple[bool, int, int, str]:
         place = found.place
@@ -175,6 +181,14 @@ def _report(
         warnings=tuple(found for found in reported if found.mistake.rule.only_warns),
         stack=stack,
     )
+
+
+def _as_written(mistake: Mistake, node: Node | None) -> Mistake:
+    """A number that should be text, with the digits its writer wrote."""
+    if mistake.rule is not Rule.WRONG_TYPE or not isinstance(mistake.found, float) or node is None:
+        return mistake
+    write = mistake.write.replace(f'"{mistake.found}"', f'"{node.written}"')
+    return replace(mistake, write=write)
 
 
 def _shown(file: FilePath) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from yaml import events
 
-from stacks.mistakes import Mistake, Path, Place
+from stacks.mistakes import Mistake, Path, Place, as_yaml
 from stacks.plain_scalars import Ambiguous, read_plain
 from stacks.rules import Rule
 from stacks.values import is_list
@@ -31,6 +31,7 @@ class Node:
 
     place: Place
     value: Any
+    written: str = ""  # a scalar's own text: 1.30 is a number that has lost its zero
     keys: dict[str, Place] = field(default_factory=dict[str, Place])
     children: dict[str | int, Node] = field(default_factory=dict[str | int, "Node"])
 
@@ -73,9 +74,11 @@ class Document:
 
 
 def read_file(file: FilePath) -> Document:
-    if not file.is_file():
-        return _refused(Rule.FILE_MISSING, "there is no such file")
-    size = file.stat().st_size
+    try:
+        size = file.stat().st_size
+        content = file.read_bytes() if size <= LARGEST_BYTES else b""
+    except OSError as error:
+        return _refused(Rule.FILE_MISSING, f"the file cannot be read: {error.strerror}")
     if size > LARGEST_BYTES:
         return _refused(
             Rule.FILE_TOO_LARGE,
@@ -84,7 +87,7 @@ def read_file(file: FilePath) -> Document:
             "(cluster.kind: stack)",
         )
     try:
-        text = file.read_bytes().decode()
+        text = content.decode()
     except UnicodeDecodeError as error:
         return _refused(Rule.NOT_UTF8, f"byte {error.start} is not UTF-8 text")
     return read_text(text)
@@ -94,7 +97,7 @@ def read_text(text: str) -> Document:
     refused = _unreadable(text)
     if refused is not None:
         return refused
-    reader = _Reader()
+    reader = _Reader(text)
     try:
         reader.read(yaml.parse(text, Loader=_Loader))
     except _UnreadableError:
@@ -154,6 +157,7 @@ class _Frame:
 
     node: Node
     ours: bool  # inside a `trainstack:` block
+    flow: bool  # written with brackets or braces
     key: str | None = None  # the key whose value comes next
     key_is_wrong: bool = False
     wants_key: bool = False
@@ -162,7 +166,8 @@ class _Frame:
 class _Reader:
     """From YAML events to nodes, without recursion: depth is the writer's choice, not ours."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self._text = text
         self.root: Node | None = None
         self.mistakes: list[Mistake] = []
         self._open: list[_Frame] = []
@@ -175,11 +180,16 @@ class _Reader:
             match event:
                 case events.DocumentStartEvent():
                     self._documents += 1
+                    if event.version is not None or event.tags:
+                        self._note(Rule.TAG, "a YAML directive", place, allowed="no % lines")
+                        raise _UnreadableError
                     if self._documents > 1:
                         self._note(Rule.SECOND_DOCUMENT, "a second document begins", place)
                         raise _UnreadableError
                 case events.AliasEvent():
                     self._refuse_anchor(place, f"*{event.anchor}")
+                    if self._open and self._open[-1].wants_key:
+                        raise _UnreadableError
                     self._add(Node(place, None))
                 case events.ScalarEvent():
                     self._check_decorations(event, place)
@@ -206,7 +216,8 @@ class _Reader:
         node = Node(place, {} if is_mapping else [])
         ours = self._inside_ours()
         self._add(node)
-        self._open.append(_Frame(node, ours, wants_key=is_mapping))
+        flow = bool(event.flow_style)
+        self._open.append(_Frame(node, ours, flow=flow, wants_key=is_mapping))
 
     def _inside_ours(self) -> bool:
         if not self._open:
@@ -221,6 +232,11 @@ class _Reader:
             self._key(text, plain, place)
             return
         value: Any = read_plain(text) if plain else text
+        begin: Any = event.start_mark
+        end: Any = event.end_mark
+        source = self._text[begin.index : end.index] if event.style == '"' else ""
+        if (plain and "?" in text and self._open and self._open[-1].flow) or "\\/" in source:
+            value = Ambiguous(text, as_yaml(text))  # syntax errors to Pulumi's reader
         if isinstance(value, Ambiguous):
             if self._inside_ours():
                 self._note(
@@ -231,10 +247,11 @@ class _Reader:
                     write=value.write,
                 )
             value = text
-        self._add(Node(place, value))
+        self._add(Node(place, value, written=text))
 
     def _key(self, text: str, plain: bool, place: Place) -> None:
         frame = self._open[-1]
+        frame.key = text
         if text == "<<" and plain:
             self._refuse_anchor(place, "<<")
         elif frame.ours and plain and not isinstance(read_plain(text), str):
@@ -256,7 +273,7 @@ class _Reader:
             )
         else:
             frame.node.keys[text] = place
-        frame.key, frame.wants_key = text, False
+        frame.wants_key = False
 
     def _add(self, node: Node) -> None:
         if not self._open:

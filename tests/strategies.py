@@ -60,10 +60,11 @@ def pools(draw: DrawFn, name: str, kind: str) -> Blocks:
     capacity = draw(st.sampled_from(orders))
     optional: dict[str, SearchStrategy[Any]] = {
         "disk": st.integers(20, 900).map("{}Gi".format),
-        "imageCache": st.just("snap-0123456789abcdef0"),
-        "placementGroup": st.just("near"),
         "weight": st.integers(1, 100),
     }
+    if kind != "local":
+        optional["imageCache"] = st.just("snap-0123456789abcdef0")
+        optional["placementGroup"] = st.just("near")
     if kind != "local" and draw(st.booleans()):
         capacity = ["reserved", *capacity]
         written["reservations"] = cast(Any, ["cr-0123456789abcdef0"])
@@ -109,7 +110,7 @@ def jobs(draw: DrawFn, name: str, runtime_names: list[str], pool_names: list[str
         "env": st.dictionaries(VARIABLES.map("E_{}".format), TEXTS, max_size=3),
         "secretEnv": st.dictionaries(VARIABLES.map("S_{}".format), reference, max_size=2),
         "resources": st.fixed_dictionaries({"cpu": CPU, "memory": MEMORY.filter(_small)}),
-        "sharedMemory": MEMORY.filter(_small),
+        "sharedMemory": st.just("1Mi"),
         "deadline": st.sampled_from(["1m", "36h", "99d"]),
         "run": st.integers(1, 99),
     }
@@ -135,7 +136,9 @@ def tenants(draw: DrawFn, name: str, runtime_names: list[str], pool_names: list[
         "storage": st.fixed_dictionaries(
             {
                 "checkpoints": MEMORY,
-                "accessMode": st.sampled_from(["ReadWriteMany", "ReadWriteOnce"]),
+                "accessMode": st.sampled_from(
+                    ["ReadWriteMany"] if pool_names else ["ReadWriteMany", "ReadWriteOnce"]
+                ),
             }
         ),
         "jobs": st.tuples(*(jobs(job, runtime_names, pool_names) for job in job_names)).map(list),

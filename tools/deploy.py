@@ -84,7 +84,7 @@ def show_results(project: Path, tools: Toolchain, stack: str = STACK) -> None:
     heading("Next")
     say('  eval "$(make -s env)"      pulumi, kubectl and the cluster in this shell')
     say("  make status               the table again; make logs RUN=tenant/job follows one")
-    say("  edit training/spirals_ddp.py, then pulumi preview --stack local: one new run, no more")
+    say("  edit training/spirals_ddp.py, then pulumi preview --stack local: new runs, no more")
 
 
 def wait_for_runs(project: Path, environment: dict[str, str]) -> None:

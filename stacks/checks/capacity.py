@@ -21,6 +21,7 @@ def check(subject: Subject) -> Iterator[Mistake]:
             pools = subject.sound_pools_of(placed)
             yield from _fits_node(subject, placed, pools)
             yield from _fits_cpu_quota(subject, placed)
+            yield from _volumes(subject, placed, pools)
             if pools and subject.sound((*placed.path, "nodes")):
                 gpus = placed.job.nodes * pools[0].node_shape().gpus
                 yield from _fits_pool(placed, pools, gpus)
@@ -48,7 +49,8 @@ def _fits_node(
     if not pools:
         return
     job, path = placed.job, placed.path
-    shape = min((pool.node_shape() for pool in pools), key=lambda shape: shape.vcpus)
+    # Several pools: it is enough that the largest can take it, so that is the one to ask.
+    shape = max((pool.node_shape() for pool in pools), key=lambda shape: shape.vcpus)
     count = job.processes_per_node
     if isinstance(count, int) and count > shape.gpus and subject.sound((*path, "processesPerNode")):
         yield Mistake(
@@ -87,6 +89,34 @@ def _fits_memory(subject: Subject, placed: PlacedJob, shape: GpuShape) -> Iterat
                 allowed=f"less than {allocatable}Mi; daemons of the node take some",
                 write=f"{key[-1]}: {allocatable * 9 // 10 // 1024}Gi",
             )
+
+
+def _volumes(subject: Subject, placed: PlacedJob, pools: tuple[GpuPool, ...]) -> Iterator[Mistake]:
+    job, path, storage = placed.job, placed.path, placed.tenant.storage
+    memory = job.resources.memory if job.resources is not None else None
+    shared, place = job.shared_memory, (*path, "sharedMemory")
+    both = memory is not None and shared is not None and subject.sound(place, (*path, "resources"))
+    if both and mebibytes(str(shared)) > mebibytes(str(memory)):
+        yield Mistake(
+            rule=Rule.SHARED_OVER_MEMORY,
+            path=place,
+            message=f"what lies in /dev/shm counts as memory, and each node may use {memory}",
+            found=shared,
+            allowed=f"at most {memory}, or more resources.memory",
+            write=f"sharedMemory: {memory}",
+        )
+    once = storage.checkpoints is not None and storage.access_mode == "ReadWriteOnce"
+    known = subject.sound((*placed.tenant_path, "storage"), (*path, "nodes"))
+    if once and known and pools and job.nodes > 1:
+        yield Mistake(
+            rule=Rule.VOLUME_ON_ONE_NODE,
+            path=(*path, "nodes"),
+            message="each of its nodes is a machine of its own, and a ReadWriteOnce volume can be "
+            "on one machine only",
+            found=job.nodes,
+            allowed="storage.accessMode: ReadWriteMany, or one node",
+            write=f"storage: {{accessMode: ReadWriteMany, checkpoints: {storage.checkpoints}}}",
+        )
 
 
 def _fits_pool(placed: PlacedJob, pools: tuple[GpuPool, ...], gpus: int) -> Iterator[Mistake]:
@@ -146,7 +176,7 @@ def _fits_cpu_quota(subject: Subject, placed: PlacedJob) -> Iterator[Mistake]:
             message=f"{job.nodes} nodes want {millis}m; tenant {tenant.name} may use {quota.cpu}",
             found=job.resources.cpu,
             allowed=f"at most {cpu_millis(quota.cpu) // job.nodes}m, or a higher quota.cpu",
-            write=f"cpu: {cpu_millis(quota.cpu) // job.nodes}m",
+            write=f"cpu: {max(1, cpu_millis(quota.cpu) // job.nodes)}m",
         )
     memory = job.nodes * mebibytes(job.resources.memory)
     if quota.memory is not None and memory > mebibytes(quota.memory):
@@ -157,7 +187,7 @@ def _fits_cpu_quota(subject: Subject, placed: PlacedJob) -> Iterator[Mistake]:
             f"{quota.memory}",
             found=job.resources.memory,
             allowed=f"at most {mebibytes(quota.memory) // job.nodes}Mi, or a higher quota.memory",
-            write=f"memory: {mebibytes(quota.memory) // job.nodes}Mi",
+            write=f"memory: {max(1, mebibytes(quota.memory) // job.nodes)}Mi",
         )
 
 

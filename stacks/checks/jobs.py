@@ -19,7 +19,7 @@ _SECRET_NAME = re.compile(
 
 def check(subject: Subject) -> Iterator[Mistake]:
     known = sorted({runtime.name for runtime in subject.runtimes})
-    without_git = {runtime.name for runtime in subject.runtimes if runtime.git_image is None}
+    without_git = _runtimes_without_git(subject)
     for path, tenant in subject.tenants():
         for number, name in enumerate(tenant.allowed_runtimes or ()):
             yield from _runtime_exists(subject, (*path, "allowedRuntimes", number), name, known)
@@ -29,7 +29,7 @@ def check(subject: Subject) -> Iterator[Mistake]:
         yield from _environment(subject, path, job)
         yield from _runtime_exists(subject, (*path, "runtime"), job.runtime, known)
         yield from _runtime_allowed(subject, placed)
-        if job.git is not None and job.runtime in without_git:
+        if job.git is not None and job.runtime in without_git and subject.sound((*path, "git")):
             yield Mistake(
                 rule=Rule.NO_GIT,
                 path=(*path, "git"),
@@ -38,6 +38,16 @@ def check(subject: Subject) -> Iterator[Mistake]:
                 allowed="a runtime with a gitImage",
                 write="gitImage: alpine/git:2.49.1",
             )
+
+
+def _runtimes_without_git(subject: Subject) -> set[str]:
+    own = {
+        runtime.name
+        for number, runtime in enumerate(subject.config.runtimes)
+        if runtime.git_image is None and subject.sound(("runtimes", number, "gitImage"))
+    }
+    below = subject.below.runtimes if subject.below is not None else ()
+    return own | {runtime.name for runtime in below if runtime.git_image is None}
 
 
 def _code(subject: Subject, path: Path, job: Job) -> Iterator[Mistake]:
@@ -49,7 +59,7 @@ def _code(subject: Subject, path: Path, job: Job) -> Iterator[Mistake]:
             path=path,
             message="gives both `script` and `git`" if job.script else "gives no code to run",
             allowed="exactly one of `script` and `git`",
-            write="script: spirals_ddp.py",
+            write=f"script: {job.script or 'spirals_ddp.py'}",
         )
 
 
@@ -78,7 +88,8 @@ def _environment(subject: Subject, path: Path, job: Job) -> Iterator[Mistake]:
 
 
 def _runtime_exists(subject: Subject, path: Path, name: str, known: list[str]) -> Iterator[Mistake]:
-    if name in known or not subject.knows_the_platform or not subject.sound(path):
+    own = subject.sound.names("runtimes", len(subject.config.runtimes))
+    if name in known or not own or not subject.knows_the_platform or not subject.sound(path):
         return
     near = closest(name, known)
     write = f"- {near[0]}" if near and isinstance(path[-1], int) else ""

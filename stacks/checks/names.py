@@ -8,8 +8,8 @@ from stacks.checks.subject import Subject
 from stacks.mistakes import Mistake, Path
 from stacks.rules import Rule
 
-_SYSTEM_NAMESPACES = ("default", "karpenter", "kubeflow", "kubeflow-system")
-_SYSTEM_PREFIXES = ("kube-", "openshift-", "trainstack-")
+_SYSTEM_NAMESPACES = ("default", "karpenter")
+_SYSTEM_PREFIXES = ("kube-", "kubeflow", "openshift-", "trainstack-")
 
 
 def check(subject: Subject) -> Iterator[Mistake]:
@@ -75,6 +75,6 @@ def _not_reserved(subject: Subject, path: Path, name: str) -> Iterator[Mistake]:
             path=path,
             message="a namespace of the system",
             found=name,
-            allowed="a name other than default, karpenter, kubeflow*, kube-*, trainstack-*",
+            allowed="not default, karpenter, kubeflow*, kube-*, openshift-*, trainstack-*",
             write=f"name: team-{name}",
         )

@@ -51,6 +51,8 @@ def _offered(subject: Subject, path: Path, job: Job, pools: list[GpuPool]) -> It
         return
     kind, wanted = asked
     names = [pool.name for pool in subject.pools]
+    if subject.below is None and not subject.sound.names("gpuPools", len(names)):
+        return
     if kind == "pool" and wanted in names:
         return  # it is there, and its own mistake is told
     if kind != "pool" and len(pools) < len(subject.pools):

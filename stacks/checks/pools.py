@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pydantic.alias_generators import to_camel
+
 from stacks.checks.subject import Subject, one_shape
 from stacks.gpu_shapes import shapes_with
 from stacks.mistakes import Mistake, Path, as_yaml
@@ -34,7 +36,7 @@ def _shape(subject: Subject, path: Path, pool: GpuPool) -> Iterator[Mistake]:
             path=path,
             message="gives both `shape` and `gpu`" if pool.shape else "gives no `shape`",
             allowed="exactly one of `shape` and `gpu`",
-            write="shape: g6e.48xlarge",
+            write=f"shape: {pool.shape or 'g6e.48xlarge'}",
         )
     elif pool.gpu is not None and len(shapes_with(pool.gpu)) > 1:
         names = tuple(shape.name for shape in shapes_with(pool.gpu))
@@ -96,6 +98,17 @@ def _capacity(subject: Subject, path: Path, pool: GpuPool) -> Iterator[Mistake]:
             write=f"capacity: {as_yaml(order)}",
         )
     if isinstance(subject.config.cluster, LocalCluster) and subject.sound(("cluster", "kind")):
+        for key in ("image_cache", "placement_group"):
+            if getattr(pool, key) is not None:
+                alias = to_camel(key)
+                yield Mistake(
+                    rule=Rule.NOT_SIMULATED,
+                    path=(*path, alias),
+                    at_key=True,
+                    message="simulated nodes have no such thing",
+                    found=getattr(pool, key),
+                    allowed=f"no {alias} on `local`",
+                )
         for number, kind in enumerate(pool.capacity):
             if kind not in SIMULATED_CAPACITY:
                 yield Mistake(
@@ -129,6 +142,8 @@ def _capacity(subject: Subject, path: Path, pool: GpuPool) -> Iterator[Mistake]:
 
 def _node(subject: Subject, path: Path, pool: GpuPool) -> Iterator[Mistake]:
     if not one_shape(pool) or not subject.sound((*path, "shape"), (*path, "gpu")):
+        return
+    if pool.gpu is not None and len(shapes_with(pool.gpu)) > 1:
         return
     shape = pool.node_shape()
     if pool.efa and shape.efa_interfaces == 0 and subject.sound((*path, "efa")):

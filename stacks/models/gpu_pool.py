@@ -10,8 +10,8 @@ from stacks.gpu_shapes import GpuShape, catalogue, shapes_with
 from stacks.models.base import Spec
 from stacks.scalars import (
     Allowed,
+    DiskSize,
     GpuText,
-    Memory,
     PlacementGroupName,
     PoolName,
     ReservationId,
@@ -51,8 +51,8 @@ class GpuPool(Spec):
     """Ceiling of GPUs over all nodes of the pool. No pool is without one."""
     efa: bool = False
     """Attach every EFA interface the shape has."""
-    disk: Memory = "200Gi"
-    """Root volume of each node."""
+    disk: DiskSize = "200Gi"
+    """Root volume of each node; simulated nodes have none."""
     image_cache: SnapshotId | None = None
     """Snapshot of a volume with container images, so that first pulls are short."""
     reservations: Annotated[

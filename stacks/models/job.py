@@ -10,7 +10,6 @@ from stacks.models.base import Spec
 from stacks.scalars import (
     Allowed,
     Cpu,
-    DnsLabel,
     Duration,
     EnvName,
     GitRef,
@@ -23,6 +22,7 @@ from stacks.scalars import (
     RepositoryFile,
     RuntimeName,
     SecretKey,
+    SecretName,
     Shape,
     Text,
     TrainingFile,
@@ -53,7 +53,7 @@ class Git(Spec):
 class SecretReference(Spec):
     """A key of a Secret in the tenant's namespace. Its value never passes through the stack."""
 
-    secret: DnsLabel
+    secret: SecretName
     """Name of the Secret."""
     key: SecretKey
     """Key in it."""

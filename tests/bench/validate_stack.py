@@ -68,8 +68,8 @@ def measure(tenants: int, wrong: bool) -> dict[str, float]:
             started = time.perf_counter()
             report = validate_file(file)
             best = min(best, time.perf_counter() - started)
-        assert (report.stack is None) == wrong
-        assert len(report.errors) == (tenants if wrong else 0)
+            assert (report.stack is None) == wrong
+            assert len(report.errors) == (tenants if wrong else 0)
         size = file.stat().st_size
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"seconds": best, "peak_mib": peak, "megabytes": size / 1e6}

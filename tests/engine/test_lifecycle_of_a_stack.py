@@ -34,7 +34,7 @@ def test_a_wrong_stack_file_changes_nothing(platform: Platform) -> None:
     platform.edit_stack(misspell)
     state = state_folder(platform.project)
     try:
-        with pytest.raises(ToolError, match="has 2 mistake.s.; nothing was changed"):
+        with pytest.raises(ToolError, match=r"has 2 mistake\(s\); nothing was changed"):
             deploy(platform.project, platform.toolchain)
         assert [file for file in state.rglob("*") if file.is_file()] == []
         platform.stack()
@@ -137,7 +137,7 @@ def test_no_credential_is_in_clear_in_the_state(platform: Platform) -> None:
     assert key not in state
 
 
-def test_editing_the_script_makes_one_new_run_and_nothing_else(platform: Platform) -> None:
+def test_editing_a_script_makes_new_runs_of_its_jobs_and_nothing_else(platform: Platform) -> None:
     before = platform.train_job("spirals")["metadata"]["name"]
     script = platform.project / "training" / "spirals_ddp.py"
     script.write_text(script.read_text() + "\n# one more comment\n")
@@ -145,7 +145,7 @@ def test_editing_the_script_makes_one_new_run_and_nothing_else(platform: Platfor
 
     previewed = operations(lambda on_event: stack.preview(on_event=on_event))
     expected = {
-        (operation, kind): 1
+        (operation, kind): 2  # both jobs of the stack train with this script
         for operation in ("create-replacement", "replace", "delete-replaced")
         for kind in ("ConfigMap", "TrainJob")
     }

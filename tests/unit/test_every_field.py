@@ -103,7 +103,8 @@ FULL: dict[str, Any] = {
                     "resources": JOB["resources"],
                 },
             ],
-        }
+        },
+        {"name": "cpu", "storage": {"checkpoints": "1Gi", "accessMode": "ReadWriteMany"}},
     ],
 }
 
@@ -157,7 +158,7 @@ FIELDS: dict[str, Ends | Rule] = {
     ),
     "GpuPool.maxGpus": Ends("gpuPools.0.maxGpus", 64, f"{POOL} spec.limits"),
     "GpuPool.efa": Ends("gpuPools.0.efa", False, f"{NODE_CLASS} spec.networkInterfaces"),
-    "GpuPool.disk": Ends("gpuPools.0.disk", "1Ti", f"{NODE_CLASS} spec.blockDeviceMappings"),
+    "GpuPool.disk": Ends("gpuPools.0.disk", "1000Gi", f"{NODE_CLASS} spec.blockDeviceMappings"),
     "GpuPool.imageCache": Ends(
         "gpuPools.0.imageCache", "snap-9876543210", f"{NODE_CLASS} spec.blockDeviceMappings"
     ),
@@ -212,7 +213,7 @@ FIELDS: dict[str, Ends | Rule] = {
         "tenants.0.storage.checkpoints", "2Gi", "PersistentVolumeClaim spec.resources"
     ),
     "Storage.accessMode": Ends(
-        "tenants.0.storage.accessMode", "ReadWriteOnce", "PersistentVolumeClaim spec.accessModes"
+        "tenants.1.storage.accessMode", "ReadWriteOnce", "PersistentVolumeClaim spec.accessModes"
     ),
     "Job.name": Ends("tenants.0.jobs.0.name", "t6", "TrainJob metadata.labels"),
     "Job.runtime": Ends("tenants.0.jobs.0.runtime", "once", "TrainJob spec.runtimeRef.name"),
@@ -230,7 +231,7 @@ FIELDS: dict[str, Ends | Rule] = {
     "Job.env": Ends("tenants.0.jobs.0.env", {"A": "b"}, f"{TRAINER}.env"),
     "Job.secretEnv": Ends("tenants.0.jobs.0.secretEnv", {}, f"{TRAINER}.env"),
     "Job.resources": Ends(
-        "tenants.0.jobs.0.resources", {"cpu": "8", "memory": "1Gi"}, f"{TRAINER}.resourcesPerNode"
+        "tenants.0.jobs.0.resources", {"cpu": "8", "memory": "9Gi"}, f"{TRAINER}.resourcesPerNode"
     ),
     "Job.sharedMemory": Ends("tenants.0.jobs.0.sharedMemory", "9Gi", f"{POD}.volumes"),
     "Job.deadline": Ends("tenants.0.jobs.0.deadline", "2h", "TrainJob spec.activeDeadlineSeconds"),
@@ -301,6 +302,8 @@ def test_a_field_ends_in_an_object(field: str, ends: Ends) -> None:
     changed = copy.deepcopy(FULL)
     if ends.path == "cluster":
         changed["gpuPools"][0] |= {"capacity": ["on-demand"], "reservations": []}
+        for key in ("imageCache", "placementGroup"):
+            del changed["gpuPools"][0][key]
     *parents, last = [int(step) if step.isdigit() else step for step in ends.path.split(".")]
     target: Any = changed
     for step in parents:

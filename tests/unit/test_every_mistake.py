@@ -236,7 +236,22 @@ CASES = [
     ),
     Case(Rule.WRONG_TYPE, "decimal", "nodes: 2\n          pool", "nodes: ¦2.5\n          pool"),
     Case(Rule.WRONG_TYPE, "boolean", "nodes: 2\n          pool", "nodes: ¦true\n          pool"),
-    Case(Rule.WRONG_TYPE, "nothing", "name: nlp", "name: ¦null", says="nothing where text"),
+    Case(Rule.EMPTY_VALUE, "null", "name: nlp", "name: ¦null", says="leave the key out"),
+    Case(Rule.EMPTY_VALUE, "limit", "{gpus: 16, jobs: 5}", "{gpus: ¦, jobs: 5}"),
+    Case(Rule.EMPTY_VALUE, "block", "trainstack:trainer: {version: 2.3.0}", "trainstack:trainer:¦"),
+    Case(Rule.SECRET_BLOCK, "deep", "{LEARNING_RATE: ", "¦{secure: "),
+    Case(Rule.AMBIGUOUS, "question mark in brackets", "users: [ann]", "users: [¦ann?]"),
+    Case(Rule.AMBIGUOUS, "escaped slash", 'cpu: "8"', 'cpu: ¦"8\\/"'),
+    Case(Rule.AMBIGUOUS, "sign and underscore", "maxGpus: 32", "maxGpus: ¦+_1"),
+    Case(Rule.TAG, "directive", "config:", "¦%YAML 1.2\n---\nconfig:"),
+    Case(Rule.ANCHOR, "alias as a key", "run: 1", "¦*q : 1"),
+    Case(
+        Rule.UNKNOWN_KEY,
+        "beside the kind",
+        "kind: stack\n",
+        "kind: stack\n    ¦region: x\n",
+        base=TEAM,
+    ),
     Case(Rule.WRONG_TYPE, "number for text", 'cpu: "8"', "cpu: ¦8", write='cpu: "8"'),
     Case(
         Rule.WRONG_TYPE,
@@ -584,6 +599,28 @@ CASES = [
         "          env",
     ),
     Case(
+        Rule.SHARED_OVER_MEMORY,
+        "shared memory",
+        "run: 1",
+        'resources: {cpu: "1", memory: 1Gi}\n          sharedMemory: ¦2Gi',
+        write="sharedMemory: 1Gi",
+    ),
+    Case(
+        Rule.VOLUME_ON_ONE_NODE,
+        "checkpoints",
+        "      quota: {gpus: 16, jobs: 5}",
+        "      quota: {gpus: 16, jobs: 5}\n"
+        "      storage: {checkpoints: 1Gi, accessMode: ReadWriteOnce}",
+        says="ReadWriteMany",
+    ),
+    Case(
+        Rule.NOT_SIMULATED,
+        "snapshot",
+        "maxGpus: 8",
+        "maxGpus: 8, ¦imageCache: snap-01234567",
+        base=LOCAL,
+    ),
+    Case(
         Rule.NO_GIT,
         "runtime",
         "      gitImage: registry.example.com/git:1\n",
@@ -721,6 +758,52 @@ def _has(found: Reported, case: Case) -> None:
         assert case.write in found.mistake.write
     if case.nearest is not None:
         assert case.nearest in found.mistake.nearest
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("shape: g6e.48xlarge", "shpae: g6e.48xlarge"),
+        ("script: spirals_ddp.py\n          env", "scirpt: spirals_ddp.py\n          env"),
+        ('resources: {cpu: "1"', 'resource: {cpu: "1"'),
+        ("pool: l40s-8", "pol: l40s-8"),
+        ("- name: l40s-8", "- nam: l40s-8"),
+        ("- name: torch-distributed", "- nam: torch-distributed"),
+        ("trainstack:gpuPools:", "trainstack:gpuPool:"),
+        ("trainstack:runtimes:", "trainstak:runtimes:"),
+        ("class: gang-restart", "class: gang"),
+        ("kind: eks", "knd: eks"),
+    ],
+)
+def test_one_cause_gives_one_message(old: str, new: str, stacks: Path) -> None:
+    report = check(stacks, PLATFORM.replace(old, new, 1))
+    assert len(report.errors) == 1, report.text()
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "trainstack:cluster: {kind: stack, stack: platform, region: x, stac: y}",
+        "trainstack:cluster: {kind: stack, a: 1}",
+        "trainstack:cluster: {kind: eks, eks: {}, stack: 1}",
+        "trainstack:cluster: {kind: local, local: {a: 1}, b: 2}",
+        "trainstack:runtimes: [{class: fail-fast, failure: {class: fail-fast, fail-fast: {a: 1}}}]",
+        "trainstack:tenants: [{name: a, quota: {cpu: " + "9" * 5000 + "m}}]",
+        "trainstack:tenants: [*a]",
+        "trainstack:tenants: {*a : b}",
+    ],
+)
+def test_odd_structures_are_refused_without_a_traceback(block: str, stacks: Path) -> None:
+    base = "" if "cluster" in block else "  trainstack:cluster: {kind: local}\n"
+    report = check(stacks, f"config:\n{base}  {block}\n")
+    assert report.stack is None
+    assert report.errors
+
+
+def test_digits_are_told_as_they_were_written(stacks: Path) -> None:
+    text = PLATFORM.replace("name: seoul", "name: seoul\n    kubernetesVersion: 1.30")
+    (error,) = check(stacks, text).errors
+    assert error.mistake.write == 'kubernetesVersion: "1.30"'
 
 
 def test_every_rule_has_a_red_case() -> None:

@@ -40,6 +40,8 @@ def test_a100_says_which_memory() -> None:
         ("g6e.32xlarge", "g6e.24xlarge"),
         ("g6e.0xlarge", "g6e.xlarge"),
         ("G6E.48XLARGE", "g6e.48xlarge"),
+        ("g6e.48xlarg", "g6e.48xlarge"),
+        ("p5.48 xlarge", "p5.48xlarge"),
         ("g6.metal", "g6.xlarge"),
         ("p5e.24xlarge", "p5e.48xlarge"),
         ("p6.48xlarge", "p6-b200.48xlarge"),

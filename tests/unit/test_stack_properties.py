@@ -81,7 +81,7 @@ def test_order_in_the_file_means_nothing(blocks: Blocks, random: Any) -> None:
 @given(stacks())
 def test_a_written_default_is_the_same_as_none(blocks: Blocks) -> None:
     stack = right(blocks)
-    explicit = json.loads(stack.config.model_dump_json(by_alias=True))
+    explicit = json.loads(stack.config.model_dump_json(by_alias=True, exclude_none=True))
     assert right(explicit).config == stack.config
     assert StackConfig.model_validate_json(json.dumps(explicit)) == stack.config
 

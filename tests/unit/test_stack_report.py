@@ -132,7 +132,7 @@ def test_a_scalar_in_the_bag_is_refused_not_crashed_on() -> None:
 
 def test_without_any_config_the_cluster_is_missing() -> None:
     (error,) = validate_blocks(stack_file("nowhere"), {}).errors
-    assert error.mistake.write == "cluster: {kind: local}"
+    assert error.mistake.write == "trainstack:cluster: {kind: local}"
 
 
 @pytest.fixture
