@@ -98,6 +98,7 @@ class Rule(StrEnum):
     PROCESSES_OVER_GPUS = "processes-over-gpus", "no more processes on a node than it has GPUs"
     CPU_OVER_NODE = "cpu-over-node", "CPU of a job's node fits the shape"
     MEMORY_OVER_NODE = "memory-over-node", "memory and shared memory fit the shape"
+    TEXTS_TOO_LARGE = "texts-too-large", "arguments and variables fit a process and a TrainJob"
     SHARED_OVER_MEMORY = "shared-over-memory", "shared memory fits the memory of a job's node"
     VOLUME_ON_ONE_NODE = "volume-on-one-node", "a gang on GPU nodes has ReadWriteMany volumes"
     GPUS_OVER_CEILING = "gpus-over-ceiling", "a job's GPUs fit under its pool's ceiling"

@@ -19,7 +19,8 @@ from stacks.values import is_list
 OURS = "trainstack:"
 LARGEST_BYTES = 4_000_000
 DEEPEST = 20
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 # libyaml is ten times faster; the pure reader gives the same events where it is missing.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -122,12 +123,11 @@ def _unreadable(text: str) -> Document | None:
         )
     control = _CONTROL.search(text)
     if control is not None:
-        line = text.count("\n", 0, control.start()) + 1
-        column = control.start() - text.rfind("\n", 0, control.start())
+        *_, last = lines = _LINE_BREAK.split(text[: control.start()])
         return _refused(
             Rule.CONTROL_CHARACTER,
             f"a control character (U+{ord(control[0]):04X})",
-            Place(line, column),
+            Place(len(lines), len(last) + 1),
             allowed='escapes in double quotes, such as "\\e"',
         )
     return None

@@ -11,6 +11,9 @@ from stacks.models import Job
 from stacks.nearest import closest
 from stacks.rules import Rule
 
+# Linux takes 128 KiB as one argument or variable; etcd about 1 MiB as the whole TrainJob.
+_ONE_TEXT_BYTES = 100_000
+_ALL_TEXTS_BYTES = 300_000
 _SECRET_NAME = re.compile(
     r"(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|(API|ACCESS|PRIVATE)_?KEY)(_|$)",
     re.IGNORECASE,
@@ -27,6 +30,7 @@ def check(subject: Subject) -> Iterator[Mistake]:
         job, path = placed.job, placed.path
         yield from _code(subject, path, job)
         yield from _environment(subject, path, job)
+        yield from _texts(subject, path, job)
         yield from _runtime_exists(subject, (*path, "runtime"), job.runtime, known)
         yield from _runtime_allowed(subject, placed)
         if job.git is not None and job.runtime in without_git and subject.sound((*path, "git")):
@@ -84,6 +88,21 @@ def _environment(subject: Subject, path: Path, job: Job) -> Iterator[Mistake]:
                 message="looks like a secret, and stack files and state are not for secrets",
                 allowed="a reference to a Secret in the tenant's namespace",
                 write=f"secretEnv: {{{name}: {{secret: my-secret, key: value}}}}",
+            )
+
+
+def _texts(subject: Subject, path: Path, job: Job) -> Iterator[Mistake]:
+    for key, texts in (("args", job.args), ("env", tuple(job.env.values()))):
+        sizes = [len(text.encode()) for text in texts]
+        large = sum(sizes) > _ALL_TEXTS_BYTES or max(sizes, default=0) > _ONE_TEXT_BYTES
+        if large and subject.sound((*path, key)):
+            yield Mistake(
+                rule=Rule.TEXTS_TOO_LARGE,
+                path=(*path, key),
+                at_key=True,
+                message=f"{sum(sizes)} bytes, the largest text {max(sizes)}",
+                allowed=f"at most {_ONE_TEXT_BYTES} bytes each and {_ALL_TEXTS_BYTES} together; "
+                "put data into a file",
             )
 
 

@@ -99,6 +99,7 @@ CASES = [
     # YAML's traps.
     Case(Rule.BYTE_ORDER_MARK, "bom", "config:", "\ufeffconfig:"),
     Case(Rule.CONTROL_CHARACTER, "escape", "name: nlp", "name: ¦\x1bnlp", says="U+001B"),
+    Case(Rule.CONTROL_CHARACTER, "C1", "name: nlp", "name: ¦\x80nlp", says="U+0080"),
     Case(Rule.TAB, "tab", "    name: seoul", "¦\tname: seoul", says="spaces"),
     Case(Rule.BROKEN_YAML, "bracket", "zones: [ap-northeast-2a]", "zones: [ap-northeast-2a"),
     Case(Rule.EMPTY_DOCUMENT, "empty", PLATFORM, "¦# nothing but a comment\n"),
@@ -597,6 +598,13 @@ CASES = [
         "script: spirals_ddp.py\n"
         "          git: {repo: https://git.example.com/a, ref: main, script: a.py}\n"
         "          env",
+    ),
+    Case(Rule.TEXTS_TOO_LARGE, "argument", "run: 1", f"¦args: [{'x' * 100_001}]"),
+    Case(
+        Rule.TEXTS_TOO_LARGE,
+        "together",
+        "run: 1",
+        f"¦args: [{'xxx, ' * 900}{'x' * 99_000}, {'x' * 99_000}, {'x' * 99_000}, {'x' * 9_000}]",
     ),
     Case(
         Rule.SHARED_OVER_MEMORY,
