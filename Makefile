@@ -35,6 +35,7 @@ validate: $(READY) ## check stack files, no cluster needed: make validate [STACK
 	@$(PY) -m stacks validate $(STACK) --format $(or $(FORMAT),text)
 
 new: $(READY) ## begin a stack: make new STACK=name KIND=local|eks|kubeconfig|stack [PLATFORM=stack]
+	$(if $(and $(STACK),$(KIND)),,$(error which stack? next: make new STACK=name KIND=local|eks|kubeconfig|stack))
 	@$(PY) -m stacks new '$(STACK)' '$(KIND)' --platform '$(PLATFORM)'
 
 generate: $(READY) ## write the JSON Schema and docs/configuration.md from the models

@@ -12,6 +12,7 @@ from stacks.checks.subject import Platform, Subject
 from stacks.mending import parse
 from stacks.mistakes import Mistake, Reported, in_words
 from stacks.models import GpuPool, Runtime, StackCluster, StackConfig, Trainer
+from stacks.nearest import closest
 from stacks.rules import Rule
 from stacks.values import is_mapping
 from stacks.yaml_document import OURS, Document, Node, read_file
@@ -74,8 +75,18 @@ def stack_file(stack: str, folder: FilePath = STACKS) -> FilePath:
     return folder / f"Pulumi.{stack}.yaml"
 
 
+def stacks_beside(file: FilePath) -> list[str]:
+    """The other stacks of the same folder."""
+    names = (
+        found.name[len("Pulumi.") : -len(".yaml")] for found in file.parent.glob("Pulumi.*.yaml")
+    )
+    return sorted(name for name in names if stack_file(name, file.parent) != file)
+
+
 def validate_file(file: FilePath) -> Report:
     document = read_file(file)
+    if [mistake.rule for mistake in document.mistakes] == [Rule.FILE_MISSING]:
+        return _report(file, document, [_no_such_stack(file, document.mistakes[0])], None)
     blocks, around = blocks_of(document)
     mistakes = [*document.mistakes, *around]
     if document.root is None:
@@ -109,6 +120,16 @@ def _validate(
     return _report(file, document, found, Stack(mended.config, below))
 
 
+def _no_such_stack(file: FilePath, mistake: Mistake) -> Mistake:
+    others = stacks_beside(file)
+    name = file.name.removeprefix("Pulumi.").removesuffix(".yaml")
+    return replace(
+        mistake,
+        allowed=", ".join(others) or "a stack file; make new STACK=name KIND=local writes one",
+        nearest=closest(name, others),
+    )
+
+
 def _platform(config: StackConfig, file: FilePath) -> Platform | None:
     if not isinstance(config.cluster, StackCluster):
         return None
@@ -116,7 +137,8 @@ def _platform(config: StackConfig, file: FilePath) -> Platform | None:
     below = stack_file(name, file.parent)
     place = ("cluster", "stack")
     if not below.is_file():
-        others = sorted(other.name[7:-5] for other in file.parent.glob("Pulumi.*.yaml"))
+        others = stacks_beside(file)
+        near = closest(name, others)
         return Platform(
             None,
             Mistake(
@@ -124,7 +146,9 @@ def _platform(config: StackConfig, file: FilePath) -> Platform | None:
                 path=place,
                 message=f"there is no stacks/{below.name}",
                 found=name,
-                allowed=", ".join(other for other in others if other != file.name[7:-5]),
+                allowed=", ".join(others),
+                nearest=near,
+                write=f"stack: {near[0]}" if near else "",
             ),
         )
     document = read_file(below)

@@ -818,9 +818,12 @@ def test_every_rule_has_a_red_case() -> None:
     assert {case.rule for case in CASES} | ELSEWHERE == set(Rule)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    report = validate_file(tmp_path / "Pulumi.nowhere.yaml")
-    assert [found.mistake.rule for found in report.errors] == [Rule.FILE_MISSING]
+@pytest.mark.parametrize("name", ["platfrom", "x" * 300])
+def test_a_missing_file_is_named_with_those_that_are_there(name: str, stacks: Path) -> None:
+    (error,) = validate_file(stacks / f"Pulumi.{name}.yaml").errors
+    assert error.mistake.rule is Rule.FILE_MISSING
+    assert error.mistake.allowed == "broken, platform"
+    assert error.mistake.nearest == (("platform",) if name == "platfrom" else ())
 
 
 def test_ten_megabytes_are_refused_before_they_are_read(tmp_path: Path) -> None:
