@@ -10,7 +10,7 @@ import copy
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -20,6 +20,7 @@ from stacks.mistakes import Mistake, Path
 from stacks.models import StackConfig
 from stacks.values import is_list, is_mapping
 
+_LAST_RESORT = {"cluster": {"kind": "local"}}
 _ROUNDS = 4  # a mended value may uncover what its wrong form had hidden
 
 
@@ -82,7 +83,8 @@ def parse(blocks: dict[str, Any], refused: Iterable[str] = ()) -> Mended:
                 sound.replaced(path)
             continue
         return Mended(config, sound, tuple(mistakes))
-    raise AssertionError(f"mending did not end: {mistakes}")
+    sound.replaced(())  # beyond mending: the mistakes so far are told, and nothing rests on it
+    return Mended(StackConfig.model_validate(_LAST_RESORT), sound, tuple(mistakes))
 
 
 _REMOVE = object()
@@ -95,8 +97,7 @@ def _repairs(error: ValidationError, blocks: dict[str, Any]) -> Iterator[tuple[P
         removable = isinstance(path[-1], str) and (part is None or part.default_exists)
         if removable and problem["type"] != "missing":
             yield path, _REMOVE
-        else:
-            assert part is not None
+        elif part is not None:
             yield path, part.example
 
 
@@ -109,7 +110,9 @@ def _put(blocks: Any, path: Path, value: Any) -> None:
             target = target[step]
         else:
             return  # an earlier repair replaced what is around it
+    if not is_mapping(target) and not is_list(target):
+        return
     if value is _REMOVE:
-        target.pop(path[-1], None)
+        cast(Any, target).pop(path[-1], None)
     else:
-        target[path[-1]] = copy.deepcopy(value)
+        cast(Any, target)[path[-1]] = copy.deepcopy(value)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stacks.checks.names import is_reserved
 from stacks.models import StackCluster
-from stacks.validation import STACKS, stack_file, validate_file
+from stacks.validation import STACKS, stack_file, stack_name, validate_file
 
 _TEMPLATES = Path(__file__).with_name("starters")
 _STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
@@ -52,7 +52,7 @@ def _platform_values(platform: str, folder: Path, tenant: str) -> dict[str, str]
         found = validate_file(file).stack
         if found is None or isinstance(found.config.cluster, StackCluster) or not found.runtimes:
             continue
-        name = file.name.removeprefix("Pulumi.").removesuffix(".yaml")
+        name = stack_name(file)
         platforms[name] = found.runtimes[0].name
         taken[name] = [tenant.name for tenant in found.config.tenants]
     if not platform and len(platforms) == 1:

@@ -75,12 +75,13 @@ def stack_file(stack: str, folder: FilePath = STACKS) -> FilePath:
     return folder / f"Pulumi.{stack}.yaml"
 
 
+def stack_name(file: FilePath) -> str:
+    return file.name.removeprefix("Pulumi.").removesuffix(".yaml")
+
+
 def stacks_beside(file: FilePath) -> list[str]:
     """The other stacks of the same folder."""
-    names = (
-        found.name[len("Pulumi.") : -len(".yaml")] for found in file.parent.glob("Pulumi.*.yaml")
-    )
-    return sorted(name for name in names if stack_file(name, file.parent) != file)
+    return sorted(stack_name(f) for f in file.parent.glob("Pulumi.*.yaml") if f != file)
 
 
 def validate_file(file: FilePath) -> Report:
@@ -122,11 +123,10 @@ def _validate(
 
 def _no_such_stack(file: FilePath, mistake: Mistake) -> Mistake:
     others = stacks_beside(file)
-    name = file.name.removeprefix("Pulumi.").removesuffix(".yaml")
     return replace(
         mistake,
         allowed=", ".join(others) or "a stack file; make new STACK=name KIND=local writes one",
-        nearest=closest(name, others),
+        nearest=closest(stack_name(file), others),
     )
 
 
