@@ -146,27 +146,27 @@ def test_any_text_is_read_or_refused_but_never_crashes(text: str) -> None:
     check(blocks)
 
 
-@_SETTINGS
-@given(
-    st.recursive(
-        st.none()
-        | st.booleans()
-        | st.integers()
-        | st.floats(allow_nan=False)
-        | st.text(max_size=5),
-        lambda inner: (
-            st.lists(inner, max_size=4)
-            | st.dictionaries(
-                st.sampled_from(
-                    ["kind", "name", "jobs", "class", "nodes", "failure", "zones", "x"]
-                ),
-                inner,
-                max_size=4,
-            )
-        ),
-        max_leaves=20,
-    )
+# Words of the models in any place, so that wrong structures look right from afar.
+_WORDS = (
+    *("kind", "class", "stack", "eks", "local", "fail-fast", "gang-restart", "name", "jobs"),
+    *("nodes", "failure", "zones", "quota", "env", "secure", "x"),
 )
+_LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=5)
+    | st.sampled_from(_WORDS)
+)
+
+
+def _inside(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(_WORDS), inner, max_size=5)
+
+
+@_SETTINGS
+@given(st.recursive(_LEAVES, _inside, max_leaves=25))
 def test_any_structure_is_checked_to_the_end(value: Any) -> None:
     """Whatever stands in a block, all mistakes are told and nothing is raised."""
     for block in ("cluster", "gpuPools", "trainer", "runtimes", "tenants"):
